@@ -1,0 +1,38 @@
+# Set-up happens by itself: .venv is made once and reused until pyproject.toml or constraints.txt change.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: demo test check lint types bench clean
+
+demo: $(READY)
+	@$(BIN)/regard explain --example examples/it.toml --word it
+	@echo
+	@$(BIN)/regard check examples/tutorial-printed.toml || test $$? -eq 1
+	@echo
+	@$(BIN)/regard check examples/tutorial-corrected.toml
+
+test: $(READY)
+	$(BIN)/python -m pytest
+
+check: lint types test
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+bench: $(READY)
+	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[words,plot,dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache

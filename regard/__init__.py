@@ -1,0 +1,54 @@
+"""regard: see, run, check and train attention.
+
+Every mechanism is the same four verbs (``regard.attention``): score, mask, weigh, mix.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+# Here, not by __getattr__: the module of the same name would otherwise hide the function.
+from regard.record import record
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from regard.attention import Mask, MultiHeadAttention, attend, self_attention
+    from regard.embed.words import Words
+    from regard.errors import RegardError
+    from regard.trace import Step, Trace
+
+__all__ = [
+    "Mask",
+    "MultiHeadAttention",
+    "RegardError",
+    "Step",
+    "Trace",
+    "Words",
+    "attend",
+    "record",
+    "self_attention",
+]
+
+_HOME = {
+    "Mask": "regard.attention",
+    "MultiHeadAttention": "regard.attention",
+    "RegardError": "regard.errors",
+    "Step": "regard.trace",
+    "Trace": "regard.trace",
+    "Words": "regard.embed.words",
+    "attend": "regard.attention",
+    "self_attention": "regard.attention",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that ``regard --help`` need not load torch."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'regard' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

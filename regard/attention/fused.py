@@ -1,0 +1,153 @@
+"""Fused: the scores that PyTorch's fused kernel can compute, brought to the form it is fast in.
+
+The kernel never holds the (q, k) weights. It wants four axes, one width, one leading shape, and a
+causal rule as a flag; everything here is about handing it that, and nothing here changes a value.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from regard.attention.mask import Mask
+from regard.attention.score import Score, dot, scaled_dot
+
+BLOCK = 256
+"""Rows of queries that a windowed attention handles at a time, at least."""
+
+
+def fused_scale(score: Score, query: Tensor) -> float | None:
+    """The scale with which the fused kernel computes ``score``; None if it cannot."""
+    if score is scaled_dot:
+        return float(1 / math.sqrt(query.shape[-1])) if query.shape[-1] else None
+    if score is dot:
+        return 1.0
+    if isinstance(score, functools.partial) and score.func is scaled_dot and not score.args:
+        scale = score.keywords.get("scale")
+        return fused_scale(scaled_dot, query) if scale is None else float(scale)
+    return None
+
+
+def fused(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Mask | None,
+    scale: float,
+    groups: int,
+    dropout: float,
+) -> Tensor:
+    """The fused kernel on four axes, which is where PyTorch has a fast one."""
+    queries, keys = query.shape[-2], key.shape[-2]
+    if mask is not None:
+        before, after = mask.reach
+        if before is not None and after is not None and keys > 2 * (before + after + BLOCK):
+            return _banded(query, key, value, mask, scale, groups, dropout)
+    is_causal, allowed = _fused_mask(mask, queries, keys, query.device)
+    narrow = value.shape[-1]
+    if narrow != query.shape[-1]:  # the fused kernel wants one width; zeros change nothing
+        query, key, value = _same_width(query, key, value)
+    lead = query.shape[:-2]
+    if query.dim() != 4 or (groups == 1 and not lead == key.shape[:-2] == value.shape[:-2]):
+        query, key, value, lead = _four_axes(query, key, value, groups)
+    if allowed is not None and allowed.dim() > 2:
+        allowed = _mask_axes(allowed, lead)
+    context = F.scaled_dot_product_attention(
+        query,
+        key,
+        value,
+        attn_mask=allowed,
+        dropout_p=dropout,
+        is_causal=is_causal,
+        scale=scale,
+        enable_gqa=groups > 1,
+    )
+    if len(lead) != 2:
+        context = context.reshape(*lead, queries, context.shape[-1])
+    return context if context.shape[-1] == narrow else context[..., :narrow]
+
+
+def _fused_mask(
+    mask: Mask | None, queries: int, keys: int, device: torch.device
+) -> tuple[bool, Tensor | None]:
+    """The mask as the fused kernel takes it: a flag where the rule is known to it, or a tensor."""
+    if mask is None:
+        return False, None
+    if mask.causal and mask.before is None and mask.allowed is None:
+        if queries == keys:
+            return True, None
+        if queries == 1 <= keys:
+            return False, None
+    return False, mask.tile((0, queries), (0, keys), queries, keys, device)
+
+
+def _banded(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Mask,
+    scale: float,
+    groups: int,
+    dropout: float,
+) -> Tensor:
+    """Windowed attention in O(n · window): each block of queries meets only the keys in reach."""
+    queries, keys = query.shape[-2], key.shape[-2]
+    before, after = (reach or 0 for reach in mask.reach)
+    block = max(BLOCK, before + after)
+    parts = []
+    for start in range(0, queries, block):
+        stop = min(start + block, queries)
+        first = max(0, start + keys - queries - before)
+        last = max(first, min(keys, stop + keys - queries + after))
+        tile = mask.tile((start, stop), (first, last), queries, keys, query.device)
+        rows, columns = slice(start, stop), slice(first, last)
+        parts.append(
+            fused(
+                query[..., rows, :],
+                key[..., columns, :],
+                value[..., columns, :],
+                Mask(allowed=tile),
+                scale,
+                groups,
+                dropout,
+            )
+        )
+    return torch.cat(parts, -2)
+
+
+def _same_width(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    width = max(query.shape[-1], value.shape[-1])
+    pads = [F.pad(t, (0, width - t.shape[-1])) for t in (query, key, value)]
+    return pads[0], pads[1], pads[2]
+
+
+def _four_axes(
+    query: Tensor, key: Tensor, value: Tensor, groups: int
+) -> tuple[Tensor, Tensor, Tensor, torch.Size]:
+    """Broadcast the leading axes and fold them into two (batch, head); the shape to unfold to."""
+    heads = (1, *query.shape[:-2])[-1] if groups == 1 else query.shape[-3]
+    shapes = [query.shape[:-2], key.shape[:-2], value.shape[:-2]]
+    if groups > 1:
+        shapes = [shape[:-1] for shape in shapes]
+    lead = torch.broadcast_shapes(*shapes)
+    if groups > 1:
+        lead = torch.Size([*lead, heads])
+    folded = []
+    for tensor in (query, key, value):
+        own = lead if groups == 1 or tensor is query else (*lead[:-1], heads // groups)
+        tensor = tensor.expand(*own, *tensor.shape[-2:])
+        outer = math.prod(own[:-1])
+        folded.append(tensor.reshape(outer, own[-1] if own else 1, *tensor.shape[-2:]))
+    return folded[0], folded[1], folded[2], torch.Size(lead)
+
+
+def _mask_axes(allowed: Tensor, lead: torch.Size) -> Tensor:
+    """A mask with leading axes, on the same four axes as the folded query."""
+    if len(lead) <= 2:
+        return allowed[(None,) * (4 - allowed.dim())]
+    allowed = allowed.expand(*lead, *allowed.shape[-2:])
+    return allowed.reshape(math.prod(lead[:-1]), lead[-1], *allowed.shape[-2:])

@@ -1,0 +1,143 @@
+"""Mask: which query may attend to which key. Boolean, True = may attend, everywhere.
+
+A mask is kept as rules and becomes a tensor only where somebody needs one, so that a causal mask
+over 100,000 positions takes no memory and the fused kernels can use the rule itself.
+
+    causal() & padding(lengths)        combined: both must allow
+    window(128).dense(512)             as a boolean tensor
+
+Positions are aligned at the end: with fewer queries than keys (step-by-step decoding), the last
+query sits at the last key.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from regard.errors import MaskError
+
+
+@dataclass(frozen=True, eq=False)
+class Mask:
+    """Rules that must all hold for query i (at position p = i + keys − queries) to see key j."""
+
+    causal: bool = False
+    """j <= p."""
+    before: int | None = None
+    """p − j <= before: how far back a query may look."""
+    after: int | None = None
+    """j − p <= after: how far ahead."""
+    allowed: Tensor | None = None
+    """Boolean, broadcastable to (..., queries, keys): any other rule, such as padding."""
+
+    def __and__(self, other: Mask) -> Mask:
+        pair = [m.allowed for m in (self, other) if m.allowed is not None]
+        return Mask(
+            self.causal or other.causal,
+            _least(self.before, other.before),
+            _least(self.after, other.after),
+            pair[0] & pair[1] if len(pair) == 2 else (pair[0] if pair else None),
+        )
+
+    @property
+    def reach(self) -> tuple[int | None, int | None]:
+        """How many positions a query can see (back, ahead); None where there is no bound."""
+        return self.before, _least(self.after, 0) if self.causal else self.after
+
+    def tile(
+        self,
+        rows: tuple[int, int],
+        columns: tuple[int, int],
+        queries: int,
+        keys: int,
+        device: torch.device | None = None,
+    ) -> Tensor | None:
+        """The part [rows) × [columns) of a ``queries`` × ``keys`` mask; None = all allowed."""
+        before, after = self.reach
+        tile = None
+        if before is not None or after is not None:
+            position = torch.arange(*rows, device=device).unsqueeze(-1) + (keys - queries)
+            ahead = torch.arange(*columns, device=device) - position
+            tile = torch.ones_like(ahead, dtype=torch.bool)
+            if after is not None:
+                tile &= ahead <= after
+            if before is not None:
+                tile &= ahead >= -before
+        if self.allowed is not None:
+            part = self.allowed.to(device)
+            part = part if part.shape[-1] == 1 else part[..., columns[0] : columns[1]]
+            if part.dim() > 1 and part.shape[-2] != 1:
+                part = part[..., rows[0] : rows[1], :]
+            tile = part if tile is None else tile & part
+        return tile
+
+    def dense(self, queries: int, keys: int | None = None) -> Tensor:
+        """The whole mask as a boolean tensor (..., queries, keys)."""
+        keys = queries if keys is None else keys
+        self.check(queries, keys)
+        tile = self.tile((0, queries), (0, keys), queries, keys)
+        if tile is None:
+            return torch.ones(queries, keys, dtype=torch.bool)
+        return tile.expand(*tile.shape[:-2], queries, keys)
+
+    def check(self, queries: int, keys: int) -> None:
+        """Raise unless the mask's last two axes fit ``queries`` × ``keys``."""
+        if self.allowed is None:
+            return
+        got = (1, 1, *self.allowed.shape)[-2:]
+        if got[0] not in (1, queries) or got[1] not in (1, keys):
+            raise MaskError(
+                f"a mask must be broadcastable to (..., queries, keys) = (..., {queries}, {keys}), "
+                f"got {tuple(self.allowed.shape)}"
+            )
+
+
+def causal() -> Mask:
+    """A position sees itself and what came before it."""
+    return Mask(causal=True)
+
+
+def window(before: int, after: int | None = None) -> Mask:
+    """A position sees ``before`` positions back and ``after`` ahead (the same if not given)."""
+    if before < 0 or (after is not None and after < 0):
+        raise MaskError(f"a window's reach must be 0 or more, got before={before}, after={after}")
+    return Mask(before=before, after=before if after is None else after)
+
+
+def padding(lengths: Tensor, keys: int | None = None) -> Mask:
+    """Sequence b of a batch has ``lengths[b]`` real keys; those behind them are padding.
+
+    ``lengths`` is (batch,) of whole numbers; ``keys`` is the padded length (the longest if not
+    given). The rule is (batch, 1, keys).
+    """
+    if lengths.dtype.is_floating_point or lengths.dtype == torch.bool:
+        raise MaskError(
+            f"padding lengths must be whole numbers, got {lengths.dtype}; "
+            "for a boolean mask of the keys use Mask(allowed=keys.unsqueeze(-2))"
+        )
+    longest = int(lengths.max()) if lengths.numel() else 0
+    keys = longest if keys is None else keys
+    if longest > keys:
+        raise MaskError(f"a length must be at most the padded length {keys}, got {longest}")
+    inside = torch.arange(keys, device=lengths.device) < lengths.unsqueeze(-1)
+    return Mask(allowed=inside.unsqueeze(-2))
+
+
+def as_mask(mask: Mask | Tensor | None) -> Mask | None:
+    """Accept a :class:`Mask`, a boolean tensor (True = may attend) or None."""
+    if mask is None or isinstance(mask, Mask):
+        return mask
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        got = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
+        raise MaskError(
+            f"a mask must be boolean, True = may attend, got {got}; for a 0/1 mask write "
+            "mask.bool(), for an additive one mask == 0, for PyTorch's key_padding_mask ~mask"
+        )
+    return Mask(allowed=mask)
+
+
+def _least(a: int | None, b: int | None) -> int | None:
+    return b if a is None else a if b is None else min(a, b)

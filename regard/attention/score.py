@@ -1,0 +1,122 @@
+"""Score: how well a key fits a query, e[i,j] = score(query_i, key_j).
+
+Shapes, here and in every file of this folder::
+
+    query  (..., q, d)     q queries of width d
+    key    (..., k, d)     k keys
+    value  (..., k, w)     a value for each key, of any width w
+    scores (..., q, k)
+
+Leading axes (batch, heads, …) broadcast. A score is any function ``(query, key) -> scores``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from regard.record import note, recording
+
+Score = Callable[[Tensor, Tensor], Tensor]
+
+
+def dot(query: Tensor, key: Tensor) -> Tensor:
+    """e[i,j] = q_i · k_j, the score of simple self-attention."""
+    scores = query @ key.mT
+    note(
+        "scores",
+        scores,
+        axes=("query", "key"),
+        formula="e[i,j] = q_i · k_j",
+        meaning="How well each key fits each query: their dot product.",
+    )
+    return scores
+
+
+def scaled_dot(query: Tensor, key: Tensor, *, scale: float | None = None) -> Tensor:
+    """e[i,j] = q_i · k_j / sqrt(d_k)  (Vaswani et al. 2017, section 3.2.1).
+
+    ``scale`` replaces 1/sqrt(d_k). With d_k = 64 the scale is 1/8.
+    """
+    width = key.shape[-1]
+    scaled = dot(query, key) * (1 / math.sqrt(width) if scale is None else scale)
+    if recording():
+        by = f"/ sqrt({width})" if scale is None else f"* {scale:.6g}"
+        note(
+            "scaled",
+            scaled,
+            axes=("query", "key"),
+            formula=f"e[i,j] {by}",
+            meaning="Scores of wide vectors grow with their width; scaling keeps softmax soft.",
+        )
+    return scaled
+
+
+def bilinear(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
+    """e[i,j] = q_i W k_j, with W (query width, key width): the widths may differ (Luong 2015)."""
+    scores = query @ weight @ key.mT
+    note(
+        "scores",
+        scores,
+        axes=("query", "key"),
+        formula="e[i,j] = q_i W k_j",
+        meaning="How well each key fits each query, through a learned matrix.",
+    )
+    return scores
+
+
+def additive(
+    query: Tensor,
+    key: Tensor,
+    v: Tensor,
+    w_query: Tensor | None = None,
+    w_key: Tensor | None = None,
+) -> Tensor:
+    """e[i,j] = v · tanh(W q_i + U k_j)  (Bahdanau et al. 2015, appendix A.1.2).
+
+    ``w_query`` W is (hidden, query width), ``w_key`` U is (hidden, key width), ``v`` is (hidden,).
+    Either matrix may be None: that side is already projected, as a decoder does that computes
+    U k_j once per sentence. The form v · tanh(M [q_i; k_j]) is the same thing with M = [W  U].
+    """
+    q = query if w_query is None else query @ w_query.mT
+    k = key if w_key is None else key @ w_key.mT
+    scores = torch.tanh(q.unsqueeze(-2) + k.unsqueeze(-3)) @ v
+    note(
+        "scores",
+        scores,
+        axes=("query", "key"),
+        formula="e[i,j] = v · tanh(W q_i + U k_j)",
+        meaning="How well each key fits each query, by a small network with one hidden layer.",
+    )
+    return scores
+
+
+class Bilinear(nn.Module):
+    """:func:`bilinear` with its own weight, ready to be passed as ``score``."""
+
+    def __init__(self, query_width: int, key_width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(query_width, key_width))
+        nn.init.xavier_uniform_(self.weight)
+
+    def forward(self, query: Tensor, key: Tensor) -> Tensor:
+        return bilinear(query, key, self.weight)
+
+
+class Additive(nn.Module):
+    """:func:`additive` with its own weights, ready to be passed as ``score``."""
+
+    def __init__(self, query_width: int, key_width: int, hidden: int) -> None:
+        super().__init__()
+        self.w_query = nn.Parameter(torch.empty(hidden, query_width))
+        self.w_key = nn.Parameter(torch.empty(hidden, key_width))
+        self.v = nn.Parameter(torch.empty(hidden))
+        nn.init.xavier_uniform_(self.w_query)
+        nn.init.xavier_uniform_(self.w_key)
+        nn.init.uniform_(self.v, -1 / math.sqrt(hidden), 1 / math.sqrt(hidden))
+
+    def forward(self, query: Tensor, key: Tensor) -> Tensor:
+        return additive(query, key, self.v, self.w_query, self.w_key)

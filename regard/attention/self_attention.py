@@ -1,0 +1,158 @@
+"""Self-attention as one function of the vectors and the matrices, for any number of heads.
+
+    Q = X W_Q,  K = X W_K,  V = X W_V          queries, keys and values of every position
+    C = attend(Q, K, V)                        in each head
+    Y = [C_1 … C_h] W_O                        heads side by side, then mixed
+
+Without matrices this is simple self-attention: a position's query, key and value are its vector
+itself, and the scores are plain dot products.
+"""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from regard.attention.attend import Attended, attend
+from regard.attention.mask import Mask
+from regard.attention.score import Score, dot, scaled_dot
+from regard.errors import ShapeError
+from regard.record import leading, note, recording
+
+MEANINGS = {
+    "queries": "What each position looks for.",
+    "keys": "What each position offers to be found by.",
+    "values": "What each position hands over when it is attended to.",
+}
+
+
+def self_attention(
+    x: Tensor,
+    w_q: Tensor | None = None,
+    w_k: Tensor | None = None,
+    w_v: Tensor | None = None,
+    w_o: Tensor | None = None,
+    *,
+    heads: int = 1,
+    score: Score | None = None,
+    mask: Mask | Tensor | None = None,
+    need_weights: bool = False,
+) -> Attended:
+    """Attention of the vectors ``x`` (..., n, width) to each other.
+
+    The matrices are (width, outputs), applied as x @ w; leave all out for simple self-attention.
+    The score is dot without matrices and scaled dot with them, unless given. With ``heads`` > 1
+    the outputs are cut into that many equal parts (Vaswani et al. 2017, section 3.2.2).
+    """
+    if score is None:
+        score = dot if w_q is None and w_k is None else scaled_dot
+    note(
+        "input",
+        x,
+        axes=("position", "width"),
+        formula="x_i",
+        meaning="One vector for each position.",
+    )
+    query = _project(x, w_q, "W_Q")
+    key = _project(x, w_k, "W_K")
+    value = _project(x, w_v, "W_V")
+    return attend_heads(
+        query, key, value, heads=heads, score=score, mask=mask, need_weights=need_weights, w_o=w_o
+    )
+
+
+def attend_heads(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    *,
+    heads: int,
+    score: Score,
+    mask: Mask | Tensor | None,
+    need_weights: bool,
+    w_o: Tensor | None,
+) -> Attended:
+    """Attend in each head with the projected (..., n, heads · width), then apply ``w_o``."""
+    if heads == 1:
+        note_projections(query, key, value)
+        context, weights = attend(
+            query, key, value, score=score, mask=mask, need_weights=need_weights
+        )
+    else:
+        with leading("head"):
+            q, k, v = split(query, heads), split(key, heads), split(value, heads)
+            note_projections(q, k, v)
+            context, weights = attend(q, k, v, score=score, mask=mask, need_weights=need_weights)
+        context = join(context)
+    if w_o is None:
+        return Attended(context, weights)
+    if context.shape[-1] != w_o.shape[0]:
+        raise ShapeError(
+            f"W_O must have a row for each number of the heads' outputs side by side, "
+            f"{context.shape[-1]}, got {tuple(w_o.shape)}"
+        )
+    return Attended(note_output(context @ w_o), weights)
+
+
+def split(x: Tensor, heads: int) -> Tensor:
+    """(..., n, heads · width) → (..., heads, n, width)."""
+    if x.shape[-1] % heads:
+        raise ShapeError(
+            f"heads must divide the width: {x.shape[-1]} cannot be cut into {heads} equal parts"
+        )
+    return x.view(*x.shape[:-1], heads, -1).transpose(-2, -3)
+
+
+def join(context: Tensor) -> Tensor:
+    """(..., heads, n, width) → (..., n, heads · width): the heads side by side."""
+    joined = context.transpose(-2, -3).flatten(-2)
+    note(
+        "concatenated",
+        joined,
+        axes=("query", "width"),
+        formula="[c_1 ; … ; c_h]",
+        meaning="The heads' results side by side.",
+    )
+    return joined
+
+
+def note_projections(query: Tensor, key: Tensor, value: Tensor) -> None:
+    """Note queries, keys and values."""
+    if recording():
+        note(
+            "queries",
+            query,
+            axes=("query", "width"),
+            formula="Q = X W_Q",
+            meaning=MEANINGS["queries"],
+        )
+        note("keys", key, axes=("key", "width"), formula="K = X W_K", meaning=MEANINGS["keys"])
+        note(
+            "values",
+            value,
+            axes=("key", "width"),
+            formula="V = X W_V",
+            meaning=MEANINGS["values"],
+        )
+
+
+def note_output(output: Tensor) -> Tensor:
+    """Note the layer's output and hand it on."""
+    note(
+        "output",
+        output,
+        axes=("query", "width"),
+        formula="y_i = [c_1 ; … ; c_h] W_O",
+        meaning="The heads' results mixed into one vector for each position.",
+    )
+    return output
+
+
+def _project(x: Tensor, w: Tensor | None, name: str) -> Tensor:
+    if w is None:
+        return x
+    if w.dim() != 2 or x.shape[-1] != w.shape[0]:
+        raise ShapeError(
+            f"{name} must be (width of a vector, outputs) = ({x.shape[-1]}, outputs), "
+            f"got {tuple(w.shape)}"
+        )
+    return x @ w

@@ -1,0 +1,80 @@
+"""The ``regard`` command: one thin file per subcommand, imported only when it is the one asked for.
+
+torch takes a second to import and ``regard --help`` must answer at once, so nothing here, nor at
+the top of a command's file, imports torch, transformers, gensim or matplotlib.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from regard import __version__
+from regard.errors import RegardError
+
+COMMANDS = {
+    "check": "Check the numbers of a worked example.",
+    "cost": "Time and memory of attention and recurrence as the text grows.",
+    "explain": "Show every step of attention for one word, with the real numbers.",
+    "words": "Train, load and look into word vectors.",
+}
+
+
+class Commands(click.Group):
+    """Subcommands by name; each lives in ``regard.cli.<name>`` as the function ``<name>``."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"regard.cli.{name}"), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(COMMANDS.items()))
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="regard")
+def regard() -> None:
+    """See, run, check and train attention, with the real numbers.
+
+    'regard COMMAND --help' says what a command takes.
+    """
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command. A mistake of the user's is one line on stderr and exit code 2."""
+    try:
+        code = regard.main(arguments, prog_name="regard", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as help_wanted:
+        click.echo(help_wanted.format_message())
+        code = 0
+    except click.ClickException as error:
+        code = fail(error.format_message())
+    except RegardError as error:
+        code = fail(str(error))
+    except (KeyboardInterrupt, click.Abort):
+        code = 130
+        click.echo("regard: stopped", err=True)
+    except BrokenPipeError:  # `regard … | head`: the reader has seen enough
+        sys.stderr.close()
+        code = 0
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def fail(message: str) -> int:
+    """Print one line that says what is wrong; the exit code for it."""
+    click.echo(f"regard: error: {visible(message)}", err=True)
+    return 2
+
+
+def visible(text: str) -> str:
+    """``text`` on one line with control characters shown as escapes, so that they cannot act."""
+    joined = " ".join(text.split("\n"))
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in joined)

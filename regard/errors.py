@@ -1,0 +1,47 @@
+"""Everything that can go wrong because of what a user passed: one base class, few leaves.
+
+An error's text says the rule, what was expected and what was got, and what to do. The command
+line prints it on one line and exits with code 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class RegardError(Exception):
+    """Base of all errors that regard raises on purpose."""
+
+
+class ShapeError(RegardError):
+    """Arrays whose shapes do not fit together."""
+
+
+class MaskError(RegardError):
+    """A mask of the wrong shape or dtype."""
+
+
+class FileError(RegardError):
+    """A file that cannot be read or written: missing, cut, of another format."""
+
+
+class ExampleError(RegardError):
+    """A worked example (TOML) whose content cannot be understood."""
+
+
+class UnknownWordError(RegardError):
+    """A word that is not in the sentence or not in the vocabulary."""
+
+
+class MissingExtraError(RegardError):
+    """An optional dependency that is not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs an optional part: pip install 'regard[{extra}]'")
+
+
+def nearest(word: str, known: Iterable[str], *, most: int = 3) -> str:
+    """``; did you mean 'a' or 'b'?`` for the end of an error, or nothing if none is near."""
+    found = get_close_matches(word, list(known), n=most, cutoff=0.6)
+    return f"; did you mean {' or '.join(repr(f) for f in found)}?" if found else ""

@@ -1,0 +1,144 @@
+"""Trace: what one computation did, as plain data: ordered named steps, JSON in and out."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from regard.errors import FileError, RegardError, nearest
+from regard.files import write_text
+from regard.trace.step import Array, Step
+
+FORMAT = 1
+
+
+class Trace:
+    """The steps of a computation in the order in which they happened.
+
+    >>> trace["weights"].value      # by name; by "scope/name" where a name occurs twice
+    >>> trace.save("it.json")
+    >>> print(trace)                # a table
+    """
+
+    def __init__(
+        self,
+        steps: Sequence[Step] = (),
+        *,
+        mechanism: str = "",
+        tokens: Sequence[str] = (),
+    ) -> None:
+        self.steps = list(steps)
+        self.mechanism = mechanism
+        self.tokens = list(tokens)
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __contains__(self, name: object) -> bool:
+        return any(name in (step.name, step.path) for step in self.steps)
+
+    def __getitem__(self, name: str) -> Step:
+        """The one step called ``name`` (or ``scope/name``); else an error naming the choices."""
+        found = self.all(name)
+        if len(found) == 1:
+            return found[0]
+        if found:
+            paths = ", ".join(repr(step.path) for step in found[:4])
+            raise RegardError(
+                f"a step's name must be unique to be looked up: {name!r} occurs {len(found)} times "
+                f"({paths}{', …' if len(found) > 4 else ''}); use a path or trace.all({name!r})"
+            )
+        known = sorted({step.name for step in self.steps})
+        raise RegardError(
+            f"no step is called {name!r}; this trace has {', '.join(known) or 'no steps'}"
+            f"{nearest(name, known)}"
+        )
+
+    def all(self, name: str) -> list[Step]:
+        """Every step with this name or path, in order."""
+        return [step for step in self.steps if name in (step.name, step.path)]
+
+    def value(self, name: str) -> Array:
+        """The numbers of the step called ``name``."""
+        return self[name].value
+
+    def __str__(self) -> str:
+        return format_trace(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready data, readable by any language."""
+        return {
+            "regard": FORMAT,
+            "mechanism": self.mechanism,
+            "tokens": self.tokens,
+            "steps": [step.to_dict() for step in self.steps],
+        }
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Trace:
+        """The trace that :meth:`to_dict` wrote."""
+        if not isinstance(content, dict) or content.get("regard") != FORMAT:
+            got = content.get("regard") if isinstance(content, dict) else type(content).__name__
+            raise FileError(f'a trace begins with "regard": {FORMAT}, got {got!r}')
+        return cls(
+            [Step.from_dict(step) for step in content["steps"]],
+            mechanism=content["mechanism"],
+            tokens=content["tokens"],
+        )
+
+    def to_json(self) -> str:
+        """Strict JSON (no NaN or Infinity literals)."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the trace as JSON, atomically."""
+        write_text(path, self.to_json() + "\n")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Trace:
+        """Read a trace that :meth:`save` wrote."""
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            return cls.from_dict(content)
+        except OSError as error:
+            raise FileError(f"cannot read {str(path)!r}: {error.strerror}") from error
+        except FileError as error:
+            raise FileError(f"{str(path)!r} is not a trace: {error}") from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise FileError(
+                f"{str(path)!r} is not a trace written by regard ({error}); make it anew"
+            ) from error
+
+
+def format_trace(trace: Trace) -> str:
+    """A plain table: one line a step, with its shape, its range and its formula."""
+    head = f"{trace.mechanism or 'trace'}: {len(trace)} steps"
+    if trace.tokens:
+        head += f" over {len(trace.tokens)} tokens: {' '.join(trace.tokens)}"
+    rows = [("step", "shape", "least", "most", "formula")]
+    for step in trace:
+        shape = " x ".join(f"{n} {a}" for n, a in zip(step.value.shape, step.axes, strict=True))
+        rows.append((step.path, shape, *_range(step.value), step.formula))
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    lines = [
+        f"  {row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]:>{widths[2]}}  "
+        f"{row[3]:>{widths[3]}}  {row[4]}".rstrip()
+        for row in rows
+    ]
+    return "\n".join([head, *lines])
+
+
+def _range(value: Array) -> tuple[str, str]:
+    """The least and the most finite number, to four digits."""
+    finite = value[np.isfinite(value)] if value.dtype.kind == "f" else value
+    if not finite.size:
+        return "", ""
+    return f"{finite.min():.4g}", f"{finite.max():.4g}"
