@@ -99,7 +99,7 @@ def explain(
 
 
 def _print(
-    subject: Example, trace: Trace, word: str | None, head: int, form: str, said: list[str]
+    subject: Example, trace: Trace, word: str | None, head: int, form: str, remarks: list[str]
 ) -> None:
     from rich.text import Text
 
@@ -117,11 +117,11 @@ def _print(
         )
     if subject.title:
         console.print(Text(visible(subject.title), style="italic"))
-    for line in said:
+    for line in remarks:
         console.print(Text(line, style="yellow"))
-    if times > 1:
-        console.print(Text(f"{word!r} occurs {times} times; this is the one at position "
-                           f"{place + 1} ({word}#2 is the second).", style="yellow"))  # fmt: skip
+    if times > 1 and word == subject.tokens[place]:
+        said = f"{word!r} occurs {times} times; this is the one at position {place + 1} "
+        console.print(Text(f"{said}({word}#2 is the second).", style="yellow"))
     forms = ("vector", "matrix") if form == "both" else (form,)
     print_steps(trace, place, console, head=head, forms=forms)
     for line in [*on_equal_words(subject, trace), *remarks_on(subject, {})]:

@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 
-from regard.embed.words import Words, tokenise
+from regard.embed.words import Lookup, Words, tokenise
 from regard.errors import FileError, RegardError, ShapeError, UnknownWordError
 from regard.trace import Array, Trace
 from regard.worked.example import MATRICES, Example
@@ -33,8 +33,13 @@ def from_sentence(
             "fastText; 'regard words train' makes one from a text)"
         )
     words = Words.load(vectors)
-    tokens, said = _known(tokens, words, skip_unknown)
-    x = np.stack([words[token] for token in tokens]).astype(np.float64)
+    seen = words.lookup(tokens)
+    said = _unknown(seen, len(tokens), skip_unknown)
+    if seen.lowered:
+        forms = ", ".join(dict.fromkeys(f"{f.token} → {f.word}" for f in seen.lowered))
+        said.append(f"Found in lower case only: {forms}.")
+    tokens = list(seen.known)
+    x = np.stack([words.vectors[f.row] for f in seen.found]).astype(np.float64)
     heads = heads if mechanism == "multihead" else 1
     matrices: dict[str, Array] = {}
     if mechanism != "simple":
@@ -66,21 +71,19 @@ def from_sentence(
     return example, said
 
 
-def _known(tokens: list[str], words: Words, skip_unknown: bool) -> tuple[list[str], list[str]]:
-    """The tokens that have a vector; an error that names the others unless they may be skipped."""
-    unknown = [t for t in tokens if t not in words and t.lower() not in words]
-    if not unknown:
-        return tokens, []
-    named = ", ".join(repr(t) for t in dict.fromkeys(unknown))
-    if not skip_unknown:
+def _unknown(seen: Lookup, count: int, skip: bool) -> list[str]:
+    """What to say about words without a vector; an error that names them unless skipped."""
+    if not seen.unknown:
+        return []
+    named = ", ".join(repr(t) for t in dict.fromkeys(seen.unknown))
+    if not seen.found:
+        raise UnknownWordError(f"none of the words has a vector: {named}; use other vectors")
+    if not skip:
         raise UnknownWordError(
-            f"{len(unknown)} of {len(tokens)} words have no vector: {named}; "
+            f"{len(seen.unknown)} of {count} words have no vector: {named}; "
             "use other vectors, or --skip-unknown to leave them out"
         )
-    kept = [t for t in tokens if t not in unknown]
-    if not kept:
-        raise UnknownWordError(f"none of the words has a vector: {named}; use other vectors")
-    return kept, [f"Left out, because they have no vector: {named}."]
+    return [f"Left out, because they have no vector: {named}."]
 
 
 def seeded_matrices(

@@ -185,6 +185,12 @@ def test_unknown_words_are_left_out_only_when_asked_and_named(vectors: Path) -> 
     assert "Left out, because they have no vector: 'dog'." in done.stdout
 
 
+def test_lower_case_forms_are_used_and_said(vectors: Path) -> None:
+    done = regard("explain", "The cat SAT", "--vectors", vectors, "--word", "SAT")
+    assert done.returncode == 0
+    assert "Found in lower case only: The → the, SAT → sat." in done.stdout
+
+
 def test_a_long_sentence_shows_the_strongest_words_and_counts_the_rest(vectors: Path) -> None:
     done = regard("explain", "the cat sat on the mat " * 20, "--vectors", vectors)
     assert done.returncode == 0
