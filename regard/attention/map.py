@@ -1,0 +1,250 @@
+"""AttentionMap: an attention matrix computed where you look.
+
+The matrix of one head over n tokens has n² weights; its queries and keys have 2 · n · d numbers.
+An AttentionMap keeps those and each row's log-sum-exp, so that any weight is one dot product away:
+
+    map[i]                  row i                      map.block(rows, columns)   a tile
+    map.pooled(cells)       a coarse picture           map.top(k)                 the strongest links
+    map.entropy()           how spread each row is     map.received()             who is looked at
+    map.dense()             all of it, if it fits      map.difference(other)
+
+    weight[i,j] = exp(score(q_i, k_j) − lse_i)
+
+Weights that exist already (the alignments of an RNN) have the same interface: :class:`StoredMap`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from regard.attention.mask import Mask
+from regard.attention.statistics import (
+    Grid,
+    Rule,
+    largest,
+    scores_of,
+    statistics,
+    to_weights,
+)
+from regard.errors import RegardError, ShapeError
+
+MOST_DENSE = 1 << 28
+"""Weights that ``dense`` computes without being told to: 1 GiB in float32."""
+
+
+class Link(NamedTuple):
+    """One weight and where it stands."""
+
+    query: int
+    key: int
+    weight: float
+
+
+class AttentionMap(ABC):
+    """The interface: ``block`` is the one thing that differs; the rest is made of blocks."""
+
+    shape: tuple[int, int]
+    """(queries, keys)"""
+    queries: list[str]
+    """A text for each query, if known."""
+    keys: list[str]
+
+    @abstractmethod
+    def block(self, rows: slice | tuple[int, int], columns: slice | tuple[int, int]) -> Tensor:
+        """The weights of rows × columns, in float32."""
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, place: int | slice | tuple[int | slice, int | slice]) -> Tensor:
+        """NumPy's indexing with whole numbers and plain slices."""
+        row, column = place if isinstance(place, tuple) else (place, slice(None))
+        part = self.block(_span(row, self.shape[0]), _span(column, self.shape[1]))
+        if isinstance(column, int):
+            part = part[:, 0]
+        return part[0] if isinstance(row, int) else part
+
+    def row_blocks(self, multiple: int = 1) -> list[tuple[int, int]]:
+        """Runs of rows that fit a small budget."""
+        size = max(1, (1 << 21) // max(1, self.shape[1]) // multiple) * multiple
+        n = self.shape[0]
+        return [(start, min(n, start + size)) for start in range(0, n, size)]
+
+    def pooled(self, cells: int = 256, how: str = "max") -> Tensor:
+        """A grid of at most cells × cells: the maximum (a thin peak survives) or the mean."""
+        if how not in ("max", "mean"):
+            raise RegardError(f"how must be 'max' or 'mean', got {how!r}")
+        grid = Grid(*self.shape, _positive("cells", cells))
+        pools = grid.empty(1, torch.device("cpu"))
+        for rows in self.row_blocks(grid.rows):
+            weights = self.block(rows, (0, self.shape[1])).unsqueeze(0)
+            grid.add(pools, weights.cpu(), rows, (0, self.shape[1]))
+        grid.finish(pools)
+        return pools[0][0] if how == "max" else pools[1][0]
+
+    def top(self, k: int = 10) -> list[Link]:
+        """The k largest weights of the whole map, largest first."""
+        found: list[Link] = []
+        for rows in self.row_blocks():
+            flat = self.block(rows, (0, self.shape[1])).flatten()
+            values, places = largest(flat, _positive("k", k))
+            found += [
+                Link(rows[0] + p // self.shape[1], p % self.shape[1], v)
+                for v, p in zip(values.tolist(), places.tolist(), strict=True)
+            ]
+        return sorted(found, key=lambda link: (-link.weight, link.query, link.key))[:k]
+
+    def entropy(self) -> Tensor:
+        """−sum_j a_ij log a_ij of each row, in nats: 0 = one key, log n = all alike."""
+        parts = [self.block(rows, (0, self.shape[1])) for rows in self.row_blocks()]
+        return torch.cat([torch.special.entr(part).sum(-1) for part in parts])
+
+    def received(self) -> Tensor:
+        """sum_i a_ij: the attention that each key gets from all queries together."""
+        total = torch.zeros(self.shape[1])
+        for rows in self.row_blocks():
+            total += self.block(rows, (0, self.shape[1])).sum(0).cpu()
+        return total
+
+    def dense(self, most: int = MOST_DENSE) -> Tensor:
+        """All weights (queries, keys); refuses more than ``most`` numbers, saying how large."""
+        queries, keys = self.shape
+        if queries * keys > most:
+            raise RegardError(
+                f"the whole map is {queries} x {keys} weights, {queries * keys * 4 / 2**30:.1f} GiB "
+                f"in float32, more than {most * 4 / 2**30:.1f} GiB; look at a block, a row or a "
+                f"pooled picture, or pass dense(most={queries * keys})"
+            )
+        return self.block((0, queries), (0, keys))
+
+    def difference(self, other: AttentionMap) -> DifferenceMap:
+        """This map minus another of the same shape, computed where you look."""
+        return DifferenceMap(self, other)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.shape[0]} queries x {self.shape[1]} keys)"
+
+
+class HeadMap(AttentionMap):
+    """The map of one head from its queries (q, d) and keys (k, d)."""
+
+    def __init__(
+        self,
+        query: Tensor,
+        key: Tensor,
+        *,
+        scale: float | None = None,
+        mask: Mask | Tensor | None = None,
+        bias: Tensor | None = None,
+        softcap: float | None = None,
+        lse: Tensor | None = None,
+        queries: Sequence[str] = (),
+        keys: Sequence[str] = (),
+    ) -> None:
+        if query.dim() != 2 or key.dim() != 2 or query.shape[-1] != key.shape[-1]:
+            raise ShapeError(
+                "a map is of one head: queries (q, d) and keys (k, d) of one width, got "
+                f"{tuple(query.shape)} and {tuple(key.shape)}"
+            )
+        from regard.attention.mask import as_mask
+
+        rule = as_mask(mask)
+        if rule is not None:
+            rule.check(query.shape[0], key.shape[0])
+        scale = query.shape[-1] ** -0.5 if scale is None else scale
+        self.query, self.key = query.detach(), key.detach()
+        self.rule = Rule(scale, rule, bias, softcap)
+        self.shape = (query.shape[0], key.shape[0])
+        self.queries, self.keys = list(queries), list(keys) or list(queries)
+        self._lse = lse
+
+    @property
+    def lse(self) -> Tensor:
+        """log sum_j exp(score_ij) of each row; computed once, in one pass."""
+        if self._lse is None:
+            self._lse = statistics(self.query[None], self.key[None], self.rule).lse[0]
+        return self._lse
+
+    def block(self, rows: slice | tuple[int, int], columns: slice | tuple[int, int]) -> Tensor:
+        down, across = _span(rows, self.shape[0]), _span(columns, self.shape[1])
+        scores = self.scores(down, across)
+        return to_weights(scores, self.lse[slice(*down)])
+
+    def scores(self, rows: slice | tuple[int, int], columns: slice | tuple[int, int]) -> Tensor:
+        """The scores of a tile before softmax; −inf where masked."""
+        down, across = _span(rows, self.shape[0]), _span(columns, self.shape[1])
+        return scores_of(self.query[None], self.key[None], self.rule, down, across)[0]
+
+    def entropy(self) -> Tensor:
+        found = statistics(self.query[None], self.key[None], self.rule, entropy=True).entropy
+        assert found is not None
+        return found[0]
+
+    def received(self) -> Tensor:
+        found = statistics(self.query[None], self.key[None], self.rule, received=True).received
+        assert found is not None
+        return found[0]
+
+    def pooled(self, cells: int = 256, how: str = "max") -> Tensor:
+        if how not in ("max", "mean"):
+            raise RegardError(f"how must be 'max' or 'mean', got {how!r}")
+        cells = _positive("cells", cells)
+        found = statistics(self.query[None], self.key[None], self.rule, cells=cells)
+        pool = found.pooled_max if how == "max" else found.pooled_mean
+        assert pool is not None
+        return pool[0]
+
+
+class StoredMap(AttentionMap):
+    """A map whose weights exist already, (queries, keys)."""
+
+    def __init__(
+        self, weights: Tensor, *, queries: Sequence[str] = (), keys: Sequence[str] = ()
+    ) -> None:
+        if weights.dim() != 2:
+            raise ShapeError(f"a map is (queries, keys), got {tuple(weights.shape)}")
+        self.weights = weights.detach().float()
+        self.shape = (weights.shape[0], weights.shape[1])
+        self.queries, self.keys = list(queries), list(keys)
+
+    def block(self, rows: slice | tuple[int, int], columns: slice | tuple[int, int]) -> Tensor:
+        down, across = _span(rows, self.shape[0]), _span(columns, self.shape[1])
+        return self.weights[slice(*down), slice(*across)]
+
+
+class DifferenceMap(AttentionMap):
+    """One map minus another."""
+
+    def __init__(self, first: AttentionMap, second: AttentionMap) -> None:
+        if first.shape != second.shape:
+            raise ShapeError(
+                f"only maps of one shape have a difference, got {first.shape} and {second.shape}"
+            )
+        self.first, self.second = first, second
+        self.shape, self.queries, self.keys = first.shape, first.queries, first.keys
+
+    def block(self, rows: slice | tuple[int, int], columns: slice | tuple[int, int]) -> Tensor:
+        return self.first.block(rows, columns) - self.second.block(rows, columns)
+
+
+def _span(part: int | slice | tuple[int, int], n: int) -> tuple[int, int]:
+    """(first, last) of a whole number or a plain slice, inside 0 … n."""
+    if isinstance(part, int):
+        if not -n <= part < n:
+            raise RegardError(f"position {part} is outside the map: there are {n}, from 0")
+        return part % n, part % n + 1
+    start, stop, step = (part if isinstance(part, slice) else slice(*part)).indices(n)
+    if step != 1:
+        raise RegardError(f"a map is cut by plain slices, got a step of {step}")
+    return start, max(start, stop)
+
+
+def _positive(name: str, value: int) -> int:
+    if value < 1:
+        raise RegardError(f"{name} must be 1 or more, got {value}")
+    return value
