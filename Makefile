@@ -31,7 +31,7 @@ bench: $(READY)
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[words,plot,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[words,plot,train,dev]'
 	@touch $@
 
 clean:
