@@ -29,17 +29,18 @@ class GatedUnit(nn.Module):
         super().__init__()
         self.width, self.hidden = width, hidden
         self.inputs = nn.Linear(width, 3 * hidden)
-        self.context = nn.Linear(context, 3 * hidden, bias=False) if context else None
+        if context:
+            self.context = nn.Linear(context, 3 * hidden, bias=False)
         self.gates = nn.Parameter(torch.empty(2 * hidden, hidden))
         self.candidate = nn.Parameter(torch.empty(hidden, hidden))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Xavier-uniform matrices for the inputs, orthogonal ones for the state, zero biases."""
-        for linear in (self.inputs, self.context):
-            if linear is not None:
-                for part in linear.weight.data.chunk(3):
-                    nn.init.xavier_uniform_(part)
+        linears = [part for part in self.children() if isinstance(part, nn.Linear)]
+        for linear in linears:
+            for part in linear.weight.data.chunk(3):
+                nn.init.xavier_uniform_(part)
         nn.init.zeros_(self.inputs.bias)
         for part in (*self.gates.data.chunk(2), self.candidate.data):
             nn.init.orthogonal_(part)
@@ -72,7 +73,7 @@ class GatedUnit(nn.Module):
         the states behind the end are zeros. Forwards, padding comes after all that is real.
         """
         projected = self.inputs(x.transpose(0, 1))
-        if context is not None and self.context is not None:
+        if context is not None:
             projected = projected + self.context(context)
         first = projected.new_zeros(x.shape[0], self.hidden) if state is None else state
         padded = None

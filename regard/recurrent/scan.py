@@ -24,7 +24,9 @@ def scan(
     """
     if not inputs.shape[0]:
         return inputs.new_zeros(0, *state.shape)
-    states: Tensor = _Scan.apply(inputs, state, gates, candidate, reset)
+    states: Tensor = _Scan.apply(  # type: ignore[no-untyped-call]
+        inputs, state, gates, candidate, reset
+    )
     return states
 
 
