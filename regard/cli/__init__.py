@@ -18,6 +18,7 @@ COMMANDS = {
     "check": "Check the numbers of a worked example.",
     "cost": "Time and memory of attention and recurrence as the text grows.",
     "explain": "Show every step of attention for one word, with the real numbers.",
+    "train": "Train a model on your own text.",
     "words": "Train, load and look into word vectors.",
 }
 

@@ -100,17 +100,27 @@ class Tokens:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything as one JSON file (the format of Hugging Face ``tokenizers``)."""
-        write_text(path, self.tokenizer.to_str(pretty=True))
+        write_text(path, self.to_text())
+
+    def to_text(self) -> str:
+        """The content of that file."""
+        text: str = self.tokenizer.to_str(pretty=True)
+        return text
+
+    @classmethod
+    def from_text(cls, text: str) -> Tokens:
+        """The tokens that :meth:`to_text` wrote."""
+        from tokenizers import Tokenizer
+
+        return cls(Tokenizer.from_str(text))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Tokens:
         """Read a file that :meth:`save` wrote."""
-        from tokenizers import Tokenizer
-
         try:
             text = Path(path).read_text(encoding="utf-8")
             json.loads(text)
-            tokens = cls(Tokenizer.from_str(text))
+            tokens = cls.from_text(text)
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
             raise FileError(f"cannot read the tokens {str(path)!r}: {reason}") from error

@@ -144,12 +144,14 @@ class Checkpoints:
             content = json.loads((path / STATE).read_text(encoding="utf-8"))
             for name, expected in content["files"].items():
                 if _hash(path / name) != expected:
-                    raise FileError(f"the checkpoint {path.name} is damaged: {name} was cut or changed")
+                    raise FileError(
+                        f"the checkpoint {path.name} is damaged: {name} was cut or changed"
+                    )
             state = State(**content["state"])
-            tensors = [load_file(path / name) for name in (WEIGHTS, MEMORY)]
+            weights, memory = load_file(path / WEIGHTS), load_file(path / MEMORY)
         except (OSError, ValueError, KeyError, TypeError, safetensors.SafetensorError) as error:
             raise FileError(f"the checkpoint {path.name} is damaged: {error}") from error
-        return Checkpoint(state, *tensors, content["random"])
+        return Checkpoint(state, weights, memory, content["random"])
 
     def weights(self, step: int) -> dict[str, Tensor]:
         """The weights of a step."""
@@ -191,6 +193,13 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         reason = getattr(error, "strerror", None) or str(error)
         raise FileError(f"cannot read the weights {str(path)!r}: {reason}") from error
     return tensors
+
+
+def seed_all(seed: int) -> None:
+    """Set every random generator."""
+    random.seed(seed)
+    np.random.seed(seed)
+    torch.manual_seed(seed)
 
 
 def random_state() -> dict[str, Any]:

@@ -40,8 +40,8 @@ class PairsConfig:
     """The share set aside to test on, if neither a validation nor a test file is given."""
     split_seed: int = 0
     """Decides which groups of pairs are set aside."""
-    vocabulary: int = 4000
-    """How many tokens, shared by both languages."""
+    vocabulary: int = 0
+    """How many tokens, shared by both languages; 0 = 4000, or as many as the text allows."""
     level: Literal["bpe", "word"] = "bpe"
     """Tokens are pieces of words (bpe) or whole words (word)."""
     least: int = 2
@@ -55,9 +55,10 @@ class PairsConfig:
             *_both("valid_pairs", self.valid_pairs, self.valid_source, self.valid_target),
             *_both("test_pairs", self.test_pairs, self.test_source, self.test_target),
             *_at_least(self, 1, "source_column", "target_column", "least", "max_length"),
-            *_at_least(self, 5, "vocabulary"),
             *_at_least(self, 0, "split_seed"),
         ]
+        if self.vocabulary and self.vocabulary < 5:
+            problems.append(f"vocabulary must be at least 5, or 0; got {self.vocabulary}")
         if self.source_column == self.target_column:
             problems.append(f"source_column and target_column are both {self.source_column}")
         for name in ("valid_share", "test_share"):
@@ -77,7 +78,7 @@ class TrainConfig:
     warmup: int = 400
     """Updates over which the step size rises from 0."""
     cooldown: float = 0.0
-    """The share of the run at its end over which the step size falls to 0, whatever the schedule."""
+    """The last share of the run, over which the step size falls to 0 under any schedule."""
     beta1: float = 0.9
     """Adam's memory of the gradient."""
     beta2: float = 0.98
@@ -155,7 +156,9 @@ FREE = ("epochs", "steps", "minutes", "patience", "threads", "device", "log_ever
 
 def _at_least(config: object, least: int, *names: str) -> list[str]:
     pairs = [(name, getattr(config, name)) for name in names]
-    return [f"{name} must be at least {least}; got {value}" for name, value in pairs if value < least]
+    return [
+        f"{name} must be at least {least}; got {value}" for name, value in pairs if value < least
+    ]
 
 
 def _both(

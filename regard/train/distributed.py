@@ -8,16 +8,18 @@ gradients and Adam's memory are split over the processes (FSDP2, ``sharded``). R
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from regard.errors import ConfigError
+from regard.errors import ConfigError, RegardError
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,20 @@ class World:
         everyone: list[Any] = [None] * self.size
         dist.all_gather_object(everyone, value)
         return everyone
+
+    def from_main(self, act: Callable[[], T]) -> T:
+        """What ``act`` gives on rank 0, where alone it is called; its error is everybody's."""
+        result: T | None = None
+        problem: RegardError | None = None
+        if self.main:
+            try:
+                result = act()
+            except RegardError as error:
+                problem = error
+        result, text = self.told((result, str(problem or "")))
+        if text:
+            raise problem or RegardError(text)
+        return result
 
     def _reduced(self, values: tuple[float, ...], operation: Any) -> list[float]:
         kind = torch.float64 if self.device.type == "cpu" else torch.float32
@@ -104,15 +120,16 @@ def gradients_kept(model: nn.Module, last: bool) -> AbstractContextManager[Any]:
     """While gradients are added up, only the ``last`` backward pass exchanges them."""
     if isinstance(model, nn.parallel.DistributedDataParallel) and not last:
         return model.no_sync()
-    if hasattr(model, "set_requires_gradient_sync"):
-        model.set_requires_gradient_sync(last)
+    shards: Any = getattr(model, "set_requires_gradient_sync", None)
+    if shards:
+        shards(last)
     return nullcontext()
 
 
 def whole(tensor: Tensor) -> Tensor:
     """The full tensor on the CPU, whether it is split over processes or not."""
-    gathered = tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
-    copied: Tensor = gathered.detach().cpu().contiguous()
+    gather: Any = getattr(tensor, "full_tensor", None)
+    copied: Tensor = (gather() if gather else tensor).detach().cpu().contiguous()
     return copied
 
 

@@ -39,6 +39,10 @@ def parse_assignment(text: str) -> tuple[str, Any]:
     try:
         return key.strip(), tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
+        pass
+    try:
+        return key.strip(), float(value)  # .5 is no TOML, but nobody means a text by it
+    except ValueError:
         return key.strip(), value.strip()
 
 
