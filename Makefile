@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 .PHONY: demo test check lint types bench clean
 
 demo: $(READY)
-	@$(BIN)/regard explain --example examples/it.toml --word it
+	@$(BIN)/regard explain --example examples/tutorial-corrected.toml --word x1
 	@echo
 	@$(BIN)/regard check examples/tutorial-printed.toml || test $$? -eq 1
 	@echo

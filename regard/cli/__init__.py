@@ -6,6 +6,7 @@ the top of a command's file, imports torch, transformers, gensim or matplotlib.
 
 from __future__ import annotations
 
+import io
 import sys
 from importlib import import_module
 
@@ -13,6 +14,7 @@ import click
 
 from regard import __version__
 from regard.errors import RegardError
+from regard.views.text import visible
 
 COMMANDS = {
     "check": "Check the numbers of a worked example.",
@@ -51,6 +53,9 @@ def regard() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command. A mistake of the user's is one line on stderr and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character gets a ?
+            stream.reconfigure(errors="replace")
     try:
         code = regard.main(arguments, prog_name="regard", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as help_wanted:
@@ -73,9 +78,3 @@ def fail(message: str) -> int:
     """Print one line that says what is wrong; the exit code for it."""
     click.echo(f"regard: error: {visible(message)}", err=True)
     return 2
-
-
-def visible(text: str) -> str:
-    """``text`` on one line with control characters shown as escapes, so that they cannot act."""
-    joined = " ".join(text.split("\n"))
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in joined)

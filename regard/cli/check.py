@@ -1,0 +1,31 @@
+"""``regard check``: the numbers of a worked example."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+
+@click.command()
+@click.argument("file", type=click.Path())
+@click.option("--json", "json_to", metavar="FILE|-", help="Write the result as JSON.")
+@click.pass_context
+def check(ctx: click.Context, file: str, json_to: str | None) -> None:
+    """Check the numbers claimed in a worked example (a TOML FILE).
+
+    Says which are wrong, what they should be and which step went wrong first. Exit code 0: all
+    right; 1: some are wrong; 2: the file cannot be read. docs/check.md describes the format.
+    """
+    from regard.cli.output import write_json
+    from regard.views.console import make_console
+    from regard.worked import Example
+    from regard.worked import check as check_example
+    from regard.worked.report import print_report
+
+    report = check_example(Example.load(file))
+    if json_to is not None:
+        write_json(json.dumps(report.to_dict()), json_to)
+    if json_to != "-":
+        print_report(report, make_console())
+    ctx.exit(1 if report.wrong else 0)

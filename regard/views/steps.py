@@ -1,0 +1,315 @@
+"""Steps: attention for one word, printed from a trace: the six steps, then what the heads add.
+
+Each step has its formula, one plain sentence, its vector form (this word against every other) and
+its matrix form (all words at once). Every number is read from the trace.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
+from regard.trace import Array, Step, Trace
+from regard.views.numbers import bar, colour, decimals, number, vector
+from regard.views.text import visible
+
+MOST_WORDS = 24
+MOST_ROWS = 8
+TITLES = {
+    "simple": "Simple self-attention (no weight matrices)",
+    "dot": "Dot-product self-attention",
+    "scaled": "Scaled dot-product self-attention",
+    "multihead": "Multi-head self-attention",
+}
+PROJECTED = "What each word looks for (query), can be found by (key) and hands over (value)."
+
+
+@dataclass
+class Focus:
+    """What is being explained: one word of one head of a trace, on one console."""
+
+    trace: Trace
+    word: int
+    head: int
+    console: Console
+    forms: tuple[str, ...] = ("vector", "matrix")
+
+    def __post_init__(self) -> None:
+        self.words = [visible(t) for t in self.trace.tokens]
+        weights = self.weights
+        order = sorted(range(len(weights)), key=lambda j: (-weights[j], j))[:MOST_WORDS]
+        self.rows = sorted({*order, self.word})
+
+    def matrix(self, name: str) -> Array:
+        """The step's numbers for the chosen head."""
+        step = self.trace[name]
+        value = step.value
+        return value[self.head] if step.axes[0] == "head" else value
+
+    @property
+    def weights(self) -> Array:
+        """What the chosen word gives to each word."""
+        row: Array = self.matrix("weights")[self.word]
+        return row
+
+    @property
+    def room(self) -> int:
+        """Columns left beside the indentation and the longest word."""
+        return self.console.width - 4 - self.label_width
+
+    @property
+    def label_width(self) -> int:
+        from rich.cells import cell_len
+
+        longest = max((cell_len(self.words[j]) for j in self.rows), default=4)
+        return min(longest, self.console.width // 4)
+
+
+def print_steps(
+    trace: Trace,
+    word: int,
+    console: Console,
+    *,
+    head: int = 0,
+    forms: tuple[str, ...] = ("vector", "matrix"),
+) -> None:
+    """Print the explanation of ``word`` (its position) in ``head``."""
+    focus = Focus(trace, word, head, console, forms)
+    console.print(_title(focus))
+    console.print()
+    _vectors(focus)
+    _projections(focus)
+    _pairs(focus, 2, "scores", "Scores")
+    if "scaled" in trace:
+        _pairs(focus, 3, "scaled", "Scaled scores")
+    else:
+        _absent(focus, 3, "Scaled scores", "This mechanism does not scale its scores.")
+    _weights(focus)
+    _weighted(focus)
+    _sum(focus)
+    if "concatenated" in trace:
+        _heads(focus)
+    if "output" in trace:
+        _output(focus)
+
+
+def _title(focus: Focus) -> Text:
+    mechanism = focus.trace.mechanism
+    text = Text(TITLES.get(mechanism, mechanism), style="bold")
+    if "concatenated" in focus.trace:
+        heads = focus.trace["weights"].value.shape[0]
+        text.append(f", head {focus.head} of {heads} (from 0)", style="default")
+    text.append("\n")
+    for j, w in enumerate(focus.words):
+        text.append(w, style="bold reverse" if j == focus.word else "default").append(" ")
+    text.rstrip()
+    text.append(f"\nWhat does {focus.words[focus.word]!r} take from each word?", style="italic")
+    return text
+
+
+def _heading(focus: Focus, number: int, title: str, step: Step, meaning: str = "") -> None:
+    text = Text(f"{number}  {title}", style="bold cyan")
+    focus.console.print(text.append(f"   {step.formula}", style="default"))
+    sentence = Text(meaning or step.meaning, style="dim")
+    focus.console.print(Padding(sentence, (0, 0, 0, 3), expand=False))
+
+
+def _absent(focus: Focus, number: int, title: str, why: str) -> None:
+    focus.console.print(Text(f"{number}  {title}", style="bold cyan").append(f"   {why}", "dim"))
+    focus.console.print()
+
+
+def _vectors(focus: Focus) -> None:
+    trace = focus.trace
+    _heading(focus, 0, "Vectors", trace["input"])
+    if "positions" in trace:
+        for name, sign in (("embedding", " "), ("positions", "+"), ("input", "=")):
+            value = trace.value(name)[focus.word]
+            line = f"   {sign} {vector(value, focus.console.width - 18)}  {name}"
+            focus.console.print(Text(line))
+        focus.console.print()
+    _show(focus, "matrix", _matrix(focus, trace.value("input")), "X")
+    focus.console.print()
+
+
+def _projections(focus: Focus) -> None:
+    trace, half = focus.trace, (focus.room - 4) // 2
+    _heading(focus, 1, "Queries, keys and values", trace["queries"], PROJECTED)
+    query = focus.matrix("queries")[focus.word]
+    label = f"   q of {focus.words[focus.word]} = "
+    focus.console.print(Text(label + vector(query, focus.console.width - len(label))))
+    keys, values = focus.matrix("keys"), focus.matrix("values")
+    table = _table("word", trace["keys"].formula, trace["values"].formula)
+    for j in focus.rows:
+        table.add_row(
+            _word(focus, j),
+            vector(keys[j], half, decimals(keys)),
+            vector(values[j], half, decimals(values)),
+        )
+    _show(focus, "vector", table, None)
+    for name in ("queries", "keys", "values"):
+        value = focus.matrix(name)
+        _show(focus, "matrix", _matrix(focus, value), f"{trace[name].formula}   {_size(value)}")
+    focus.console.print()
+
+
+def _pairs(focus: Focus, number_: int, name: str, title: str) -> None:
+    """A number for each pair of words: scores, scaled scores."""
+    _heading(focus, number_, title, focus.trace[name])
+    value = focus.matrix(name)
+    places = decimals(value[focus.word])
+    table = _table("word", f"{name} of {focus.words[focus.word]}", right=(1,))
+    for j in focus.rows:
+        table.add_row(_word(focus, j), number(float(value[focus.word, j]), places))
+    _show(focus, "vector", table, None)
+    symbol = "E = Q Kᵀ" if name == "scores" else f"E {focus.trace[name].formula[7:]}"
+    _show(focus, "matrix", _matrix(focus, value, columns=focus.words), f"{symbol}   {_size(value)}")
+    focus.console.print()
+
+
+def _weights(focus: Focus) -> None:
+    trace, weights = focus.trace, focus.weights
+    _heading(focus, 4, "Weights", trace["weights"])
+    allowed = np.ones(len(weights), dtype=bool)
+    if "mask" in trace:
+        allowed = np.broadcast_to(trace.value("mask"), trace.value("weights").shape[-2:])[
+            focus.word
+        ]
+    table = _table("word", "weight", "", right=(1,))
+    width = max(8, min(40, focus.room - 14))
+    for j in focus.rows:
+        share = bar(float(weights[j]), width) if allowed[j] else Text("masked", style="dim")
+        table.add_row(_word(focus, j), f"{weights[j]:.4f}", share)
+    _show(focus, "vector", table, None)
+    hidden = sorted(set(range(len(weights))) - set(focus.rows))
+    if hidden:
+        rest = f"   and {len(hidden)} more words, together {weights[hidden].sum():.4f}"
+        focus.console.print(Text(rest, style="dim"))
+    value = focus.matrix("weights")
+    shaded = _matrix(focus, value, columns=focus.words, shade=True)
+    _show(focus, "matrix", shaded, f"A = softmax(E), each row sums to 1   {_size(value)}")
+    focus.console.print()
+
+
+def _weighted(focus: Focus) -> None:
+    _heading(focus, 5, "Weighted values", focus.trace["weighted_values"])
+    value = focus.matrix("weighted_values")[focus.word]
+    table = _table("word", "weight × value")
+    for j in focus.rows:
+        table.add_row(_word(focus, j), vector(value[j], focus.room - 4, decimals(value)))
+    _show(focus, "vector", table, None)
+    focus.console.print()
+
+
+def _sum(focus: Focus) -> None:
+    _heading(focus, 6, "Their sum", focus.trace["context"])
+    value = focus.matrix("context")
+    label = f"   c of {focus.words[focus.word]} = "
+    line = label + vector(value[focus.word], focus.console.width - len(label))
+    focus.console.print(Text(line, style="bold"))
+    _show(focus, "matrix", _matrix(focus, value), f"C = A V   {_size(value)}")
+    focus.console.print()
+
+
+def _heads(focus: Focus) -> None:
+    """What each head looked at, and their results side by side."""
+    trace = focus.trace
+    _heading(focus, 7, "All heads, side by side", trace["concatenated"])
+    weights, context = trace.value("weights"), trace.value("context")
+    table = _table("head", "most to", "weight", "context", right=(2,))
+    for h in range(len(weights)):
+        j = int(weights[h, focus.word].argmax())
+        table.add_row(
+            Text(str(h), style="bold" if h == focus.head else "default"),
+            Text(focus.words[j]),
+            f"{weights[h, focus.word, j]:.4f}",
+            vector(context[h, focus.word], focus.console.width - 32),
+        )
+    _show(focus, "vector", table, None)
+    label = f"   {focus.words[focus.word]} = "
+    joined = trace.value("concatenated")[focus.word]
+    focus.console.print(Text(label + vector(joined, focus.console.width - len(label))))
+    focus.console.print()
+
+
+def _output(focus: Focus) -> None:
+    _heading(focus, 8, "Output", focus.trace["output"])
+    value = focus.trace.value("output")
+    label = f"   y of {focus.words[focus.word]} = "
+    line = label + vector(value[focus.word], focus.console.width - len(label))
+    focus.console.print(Text(line, style="bold"))
+    _show(focus, "matrix", _matrix(focus, value), f"Y = [C_1 … C_h] W_O   {_size(value)}")
+    focus.console.print()
+
+
+def _show(focus: Focus, form: str, what: RenderableType, title: str | None) -> None:
+    if form not in focus.forms:
+        return
+    if title is not None:
+        focus.console.print(Text(f"   Matrix form: {title}", style="dim"))
+    focus.console.print(Padding(what, (0, 0, 0, 3), expand=False))
+
+
+def _table(*columns: str, right: tuple[int, ...] = ()) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for i, name in enumerate(columns):
+        table.add_column(Text(name), justify="right" if i in right else "left", no_wrap=True)
+    return table
+
+
+def _word(focus: Focus, j: int) -> Text:
+    text = Text(focus.words[j], style="bold reverse" if j == focus.word else "default")
+    text.truncate(focus.label_width, overflow="ellipsis")
+    return text
+
+
+def _matrix(
+    focus: Focus, value: Array, *, columns: list[str] | None = None, shade: bool = False
+) -> RenderableType:
+    """A matrix with a row for each word, as much of it as fits; the chosen row stands out."""
+    shown = _around(focus.word, len(value), MOST_ROWS)
+    places = min(3, decimals(value)) if columns else decimals(value)
+    if columns is None:
+        table = _table("", "")
+        table.show_header = False
+        for i in shown:
+            table.add_row(_word(focus, i), vector(value[i], focus.room - 2, places))
+        return table
+    size = max(6, *(len(number(float(v), places)) for v in value[shown].flat)) + 1
+    fits = max(1, (focus.room - 2) // (size + 1))
+    across = _around(int(focus.weights.argmax()), len(columns), fits)
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
+    table.add_column("", no_wrap=True)
+    for j in across:
+        head = Text(columns[j])
+        head.truncate(size, overflow="ellipsis")
+        table.add_column(head, justify="right", width=size, no_wrap=True)
+    for i in shown:
+        cells = [_cell(float(value[i, j]), places, shade) for j in across]
+        table.add_row(_word(focus, i), *cells)
+    return table
+
+
+def _cell(value: float, places: int, shade: bool) -> Text:
+    if not shade:
+        return Text(number(value, places))
+    r, g, b = colour(value)
+    ink = "black" if value > 0.5 else "white"
+    back = f"rgb({r},{g},{b})" if value > 0.02 else None
+    return Text(number(value, places), style=Style(color=ink if back else None, bgcolor=back))
+
+
+def _around(centre: int, n: int, most: int) -> list[int]:
+    """At most ``most`` neighbours of ``centre`` among 0 … n − 1."""
+    start = max(0, min(centre - most // 2, n - most))
+    return list(range(start, min(n, start + most)))
+
+
+def _size(value: Array) -> str:
+    return f"({' × '.join(map(str, value.shape))})"

@@ -1,0 +1,65 @@
+"""Remarks: mistakes of understanding in a worked example, which no single number shows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from regard.trace import Array
+from regard.worked.example import Example
+
+
+def remarks_on(example: Example, claims: dict[str, tuple[Array, Array]]) -> list[str]:
+    """What a teacher would say; ``claims`` maps a step to (numbers, tolerance)."""
+    remarks = []
+    if example.layout == "row-per-word" and example.matrices:
+        remarks.append(_row_per_word(example))
+    remarks += _key_width(example)
+    if "weights" in claims:
+        remarks += _sums(*claims["weights"])
+    if example.mechanism == "dot":
+        remarks.append(
+            "The scores are not divided by sqrt(d_k): this is dot-product attention, not the "
+            "scaled form of the Transformer."
+        )
+    return remarks
+
+
+def _row_per_word(example: Example) -> str:
+    """The reading that gives each word its own row of the matrix."""
+    n, width = example.x.shape
+    queries = example.x @ example.matrices["w_q"].T
+    first = ", ".join(f"{q:.4g}" for q in queries[0])
+    return (
+        f"Reading row i of W for word i is not self-attention: W_Q is one {n} x {width} map "
+        f"applied to every word (its rows are outputs), so a query is a vector of {n} numbers, "
+        f"q_1 = [{first}], and so are a key and a value: d_k = {n}. With a row per word the "
+        'matrix would have to grow with the sentence. Use layout = "rows-are-outputs".'
+    )
+
+
+def _key_width(example: Example) -> list[str]:
+    """d_k is not a free choice: it is the width of a key."""
+    width = example.width_of_keys
+    if example.d_k is None or example.d_k == width or example.mechanism in ("simple", "dot"):
+        return []
+    numbers = "1 number" if width == 1 else f"{width} numbers"
+    text = f"d_k = {example.d_k:g} is not the width of a key: a key has {numbers} here"
+    if example.layout == "row-per-word":
+        text += f" (and {example.matrices['w_k'].shape[0]} in self-attention proper)"
+    if example.d_k == example.x.shape[1]:
+        text += f"; {example.d_k:g} is the width of x"
+    return [f"{text}. The scores are divided by sqrt(d_k), so each scaled score depends on it."]
+
+
+def _sums(weights: Array, tolerance: Array) -> list[str]:
+    """Attention weights of a query are shares: they sum to 1."""
+    remarks = []
+    for index in np.ndindex(weights.shape[:-1]):
+        row = weights[index]
+        if np.isfinite(row).all() and abs(row.sum() - 1) > max(tolerance[index].sum(), 1e-6):
+            place = "".join(f"[{i}]" for i in index)
+            remarks.append(
+                f"weights{place} sum to {row.sum():.4f}, not 1: softmax divides by the sum of the "
+                "exponentials of the whole row; it cannot be taken of one score alone."
+            )
+    return remarks

@@ -1,0 +1,154 @@
+"""Sentence: a worked example made from a person's own sentence and word vectors."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from regard.embed.words import Lookup, Words, tokenise
+from regard.errors import FileError, RegardError, ShapeError, UnknownWordError
+from regard.trace import Array, Trace
+from regard.worked.example import MATRICES, Example
+
+
+def from_sentence(
+    sentence: str,
+    vectors: str | os.PathLike[str] | None,
+    mechanism: str,
+    *,
+    seed: int | None = None,
+    weights: str | os.PathLike[str] | None = None,
+    heads: int = 1,
+    key_width: int | None = None,
+    positions: str | None = None,
+    causal: bool = False,
+    skip_unknown: bool = False,
+) -> tuple[Example, list[str]]:
+    """The example, and what must be said about it: words left out, weights untrained."""
+    tokens = tokenise(sentence)
+    if vectors is None:
+        raise RegardError(
+            "a sentence needs a vector for each word: give --vectors FILE (GloVe, word2vec or "
+            "fastText; 'regard words train' makes one from a text)"
+        )
+    words = Words.load(vectors)
+    seen = words.lookup(tokens)
+    said = _unknown(seen, len(tokens), skip_unknown)
+    if seen.lowered:
+        forms = ", ".join(dict.fromkeys(f"{f.token} → {f.word}" for f in seen.lowered))
+        said.append(f"Found in lower case only: {forms}.")
+    tokens = list(seen.known)
+    x = np.stack([words.vectors[f.row] for f in seen.found]).astype(np.float64)
+    heads = heads if mechanism == "multihead" else 1
+    matrices: dict[str, Array] = {}
+    if mechanism != "simple":
+        if (seed is None) == (weights is None):
+            raise RegardError(
+                f"{mechanism!r} has weight matrices: name a seed (--seed 7) for untrained ones "
+                f"or a safetensors file (--weights), got {'neither' if seed is None else 'both'}"
+            )
+        if weights is not None:
+            matrices = load_matrices(weights)
+        elif seed is not None:
+            matrices = seeded_matrices(x.shape[1], heads, key_width, seed, mechanism == "multihead")
+            said.append(
+                f"The weight matrices are random (seed {seed}) and untrained: the arithmetic is "
+                "real, but who attends to whom means nothing yet."
+            )
+    elif seed is not None or weights is not None:
+        raise RegardError("simple self-attention has no weight matrices: drop --seed and --weights")
+    example = Example(
+        mechanism,
+        tokens,
+        x,
+        matrices,
+        heads=heads,
+        mask="causal" if causal else None,
+        positions=positions,
+    )
+    example.check()
+    return example, said
+
+
+def _unknown(seen: Lookup, count: int, skip: bool) -> list[str]:
+    """What to say about words without a vector; an error that names them unless skipped."""
+    if not seen.unknown:
+        return []
+    named = ", ".join(repr(t) for t in dict.fromkeys(seen.unknown))
+    if not seen.found:
+        raise UnknownWordError(f"none of the words has a vector: {named}; use other vectors")
+    if not skip:
+        raise UnknownWordError(
+            f"{len(seen.unknown)} of {count} words have no vector: {named}; "
+            "use other vectors, or --skip-unknown to leave them out"
+        )
+    return [f"Left out, because they have no vector: {named}."]
+
+
+def seeded_matrices(
+    width: int, heads: int, key_width: int | None, seed: int, output: bool
+) -> dict[str, Array]:
+    """Untrained W_Q, W_K, W_V (width, heads · key width) and W_O: normal, variance 1/width."""
+    if key_width is None:
+        if width % heads:
+            raise ShapeError(
+                f"heads must divide the width of the vectors: {width} cannot be cut into {heads} "
+                "equal parts; choose another --heads or give --key-width"
+            )
+        key_width = width // heads
+    generator = np.random.default_rng(seed)
+    shapes = dict.fromkeys(("w_q", "w_k", "w_v"), (width, heads * key_width))
+    if output:
+        shapes["w_o"] = (heads * key_width, width)
+    return {
+        name: generator.standard_normal(shape) / np.sqrt(shape[0]) for name, shape in shapes.items()
+    }
+
+
+def load_matrices(path: str | os.PathLike[str]) -> dict[str, Array]:
+    """w_q, w_k, w_v and, if there, w_o of a safetensors file, each (width, outputs)."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    try:
+        content = load_file(path)
+    except OSError as error:
+        raise FileError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
+    except SafetensorError as error:
+        raise FileError(f"{str(path)!r} is not a safetensors file: {error}") from error
+    missing = [n for n in ("w_q", "w_k", "w_v") if n not in content]
+    if missing:
+        raise FileError(
+            f"{str(path)!r} must hold w_q, w_k, w_v (and w_o), each (width, outputs); "
+            f"{', '.join(missing)} missing, got {', '.join(sorted(content)) or 'nothing'}"
+        )
+    names = [name for name in MATRICES if name in content]
+    found: dict[str, Array] = {name: content[name].astype(np.float64) for name in names}
+    for name, matrix in found.items():
+        if matrix.ndim != 2 or not np.isfinite(matrix).all():
+            raise FileError(f"{name} of {str(path)!r} must be a matrix of finite numbers")
+    return found
+
+
+def on_equal_words(example: Example, trace: Trace) -> list[str]:
+    """What attention makes of a word that stands twice: told apart by positions, or not."""
+    result = trace.value("output" if "output" in trace else "concatenated"
+                         if "concatenated" in trace else "context")  # fmt: skip
+    places: dict[str, list[int]] = {}
+    for i, token in enumerate(example.tokens):
+        places.setdefault(token.lower(), []).append(i)
+    lines = []
+    for token, (first, *others) in places.items():
+        for other in others[:1]:
+            if not np.array_equal(example.x[first], example.x[other]):
+                continue
+            apart = float(np.abs(result[first] - result[other]).max())
+            cause = (
+                "positions tell them apart" if example.positions else "the mask tells them apart"
+            )
+            outcome = f"differ by up to {apart:.4g}: {cause}"
+            if apart < 1e-9:
+                outcome = "are equal: without positions attention cannot tell them apart"
+            lines.append(f"{token!r} stands at {first + 1} and {other + 1}; its outputs {outcome}.")
+    return lines

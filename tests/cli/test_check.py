@@ -1,0 +1,92 @@
+"""``regard check`` as a person runs it: exit codes, JSON, one line for a mistake."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.run import ROOT, regard, regard_process
+
+PRINTED = ROOT / "examples" / "tutorial-printed.toml"
+CORRECTED = ROOT / "examples" / "tutorial-corrected.toml"
+
+
+def test_wrong_numbers_exit_1_and_are_named_with_their_working() -> None:
+    done = regard_process("check", PRINTED)
+    assert done.returncode == 1
+    assert done.stderr == ""
+    assert "\x1b" not in done.stdout, "plain in a pipe"
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    flat = " ".join(done.stdout.split())
+    assert "keys[1][0] 0.6 1 k_2: x_2 · row 2 of W_K = 2·0.4 + 2·0.1 = 1" in flat
+    assert "9 of 19 numbers are wrong: 6 by themselves, 3 because of earlier ones." in flat
+    assert "It went wrong first at queries[2][0]: 0.6 should be 0.4." in flat
+    assert "sum to 1.7773, not 1" in flat
+    assert "d_k = 4 is not the width of a key" in flat
+
+
+def test_right_numbers_exit_0() -> None:
+    done = regard("check", CORRECTED)
+    assert done.returncode == 0
+    assert "All 63 numbers are right." in done.stdout
+
+
+def test_json_has_the_documented_form() -> None:
+    done = regard("check", PRINTED, "--json", "-")
+    assert done.returncode == 1
+    result = json.loads(done.stdout)
+    assert set(result) == {"right", "wrong", "remarks"}
+    assert result["right"] == 10
+    assert result["wrong"][0] == {
+        "step": "queries",
+        "index": [2, 0],
+        "claimed": 0.6,
+        "correct": pytest.approx(0.4),
+    }
+    assert len(result["remarks"]) == 3
+
+
+def test_json_to_a_file(tmp_path: Path) -> None:
+    done = regard("check", CORRECTED, "--json", tmp_path / "out.json")
+    assert done.returncode == 0
+    assert "All 63 numbers are right." in done.stdout
+    content = json.loads((tmp_path / "out.json").read_text())
+    assert content == {"right": 63, "wrong": [], "remarks": []}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("x = [[1, 2], [3]]\n[claims]\n", "line 1: x is ragged"),
+        ("x = [[1]]\nmecanism = 'simple'", "line 2: unknown key 'mecanism'; did you mean 'mechan"),
+        ("x = [[1, 2", "is not valid TOML"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_line_and_exit_2(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    file = tmp_path / "bad.toml"
+    file.write_text(text)
+    done = regard("check", file)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("regard: error: ")
+    assert words in done.stderr
+
+
+def test_a_wrong_option_is_one_line_too() -> None:
+    done = regard("check", "--jason", "-")
+    assert done.returncode == 2
+    assert done.stderr == "regard: error: No such option '--jason'. Did you mean '--json'?\n"
+
+
+def test_control_characters_in_a_file_cannot_act(tmp_path: Path) -> None:
+    file = tmp_path / "hostile.toml"
+    file.write_text('title = "\\u001b[2J\\u202Eevil"\nx = [[1]]\n[claims]\nscores = [[2]]\n')
+    done = regard("check", file)
+    assert done.returncode == 1
+    assert "\x1b" not in done.stdout
+    assert "\\x1b[2J\\u202eevil" in done.stdout

@@ -1,0 +1,119 @@
+"""Worked examples as TOML files: what is read, and what is refused with which words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from regard.errors import ExampleError, FileError, ShapeError
+from regard.worked import Example, compute
+
+GOOD = "x = [[1, 0], [0, 1], [1, 1]]\n"
+MATRICES = "w_q = [[1, 0], [0, 1]]\nw_k = [[1, 0], [0, 1]]\nw_v = [[1, 0], [0, 1]]\n"
+
+
+def load(tmp_path: Path, text: str) -> Example:
+    file = tmp_path / "worked.toml"
+    file.write_text(text, encoding="utf-8")
+    return Example.load(file)
+
+
+def test_the_least_that_is_needed_is_x(tmp_path: Path) -> None:
+    example = load(tmp_path, GOOD)
+    assert example.mechanism == "simple"
+    assert example.tokens == ["x1", "x2", "x3"]
+    trace = compute(example)
+    np.testing.assert_array_equal(trace.value("scores"), example.x @ example.x.T)
+    assert "scaled" not in trace
+
+
+def test_matrices_make_it_scaled(tmp_path: Path) -> None:
+    trace = compute(load(tmp_path, GOOD + MATRICES))
+    np.testing.assert_allclose(trace.value("scaled"), trace.value("scores") / np.sqrt(2))
+
+
+def test_the_layout_is_found_from_the_shapes(tmp_path: Path) -> None:
+    wide = "w_q = [[1, 0]]\nw_k = [[0, 1]]\nw_v = [[1, 1]]\n"
+    example = load(tmp_path, GOOD + wide)
+    assert example.layout == "rows-are-outputs"
+    assert compute(example).value("queries").shape == (3, 1)
+
+
+def test_positions_are_added_and_shown(tmp_path: Path) -> None:
+    trace = compute(load(tmp_path, GOOD + 'positions = "sinusoidal"\n'))
+    assert [s.name for s in trace][:3] == ["embedding", "positions", "input"]
+    np.testing.assert_allclose(
+        trace.value("embedding") + trace.value("positions"), trace.value("input")
+    )
+
+
+def test_a_mask_matrix_and_a_fully_masked_word(tmp_path: Path) -> None:
+    mask = "mask = [[true, false, true], [false, false, false], [true, true, true]]\n"
+    weights = compute(load(tmp_path, GOOD + mask)).value("weights")
+    assert weights[0, 1] == 0
+    np.testing.assert_array_equal(weights[1], 0)
+    np.testing.assert_allclose(weights.sum(-1), [1, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("x = [[1, 2], [3]]", 1, "x is ragged: row 1 has 2 numbers, row 2 has 1"),
+        ("x = [[1, nan]]", 1, "x[0][1] must be finite, got NaN"),
+        ("x = [[1, inf]]", 1, "x[0][1] must be finite, got Infinity"),
+        ('x = [[1, "a"]]', 1, "x[0][1] must be a number, got 'a'"),
+        ("x = [[1, true]]", 1, "x[0][1] must be a number, got True"),
+        ("x = []", 1, "x must be a list of rows of numbers"),
+        ("x = [1, 2]", 1, "x must be a list of rows of numbers"),
+        (GOOD + "mechanizm = 'simple'", 2, "unknown key 'mechanizm'; did you mean 'mechanism'?"),
+        (GOOD + "mechanism = 'sclaed'", 2, "got 'sclaed'; did you mean 'scaled'?"),
+        (GOOD + "layout = 'rows'", 2, "layout must be one of columns-are-outputs"),
+        (GOOD + "tokens = ['a']", 2, "a token for each row of x: 3 rows, 1 tokens"),
+        (GOOD + "tokens = [1, 2, 3]", 2, "tokens must be a list of texts"),
+        (GOOD + "heads = 2", 2, 'heads = 2 needs mechanism = "multihead"'),
+        (GOOD + "heads = 0", 2, "heads must be a whole number of 1 or more, got 0"),
+        (GOOD + "d_k = 0", 2, "d_k must be a number above 0"),
+        (GOOD + "mask = 'causel'", 2, 'mask must be "causal" or rows of true'),
+        (GOOD + "mask = [[true]]", 2, "mask must be 3 x 3, a row for each query, got 1 x 1"),
+        (GOOD + "mask = [[1, 0, 1]]", 2, "rows of true (may attend) and false"),
+        (GOOD + "mechanism = 'scaled'", 2, "needs w_q, w_k and w_v; w_q is missing"),
+        (GOOD + "mechanism = 'simple'\n" + MATRICES, 2, "simple self-attention has no weight"),
+        (
+            GOOD + MATRICES.replace("w_k = [[1, 0], [0, 1]]", "w_k = [[1, 0, 0]]"),
+            3,
+            "with layout 'columns-are-outputs', w_k must have 2 rows (the width of x), got 1 x 3",
+        ),
+        (GOOD + "claims = 3", 2, "claims must be a table"),
+        ("mechanism = 'simple'", None, "x is missing"),
+    ],
+)
+def test_refusals_name_the_file_the_line_and_the_rule(
+    tmp_path: Path, text: str, line: int | None, words: str
+) -> None:
+    with pytest.raises(ExampleError) as error:
+        load(tmp_path, text)
+    assert words in str(error.value)
+    assert "worked.toml" in str(error.value)
+    if line is not None:
+        assert f", line {line}: " in str(error.value)
+
+
+def test_broken_toml_says_where(tmp_path: Path) -> None:
+    with pytest.raises(ExampleError, match=r"not valid TOML: .*line 2, column 5"):
+        load(tmp_path, "title = 1\nx = ]")
+
+
+def test_heads_that_do_not_divide_the_width(tmp_path: Path) -> None:
+    example = load(tmp_path, GOOD + MATRICES + "mechanism = 'multihead'\nheads = 3\n")
+    with pytest.raises(ShapeError, match="heads must divide the width: 2 cannot be cut into 3"):
+        compute(example)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"cannot read '.*nowhere\.toml': No such file"):
+        Example.load(tmp_path / "nowhere.toml")
+    (tmp_path / "latin.toml").write_bytes("title = 'é'".encode("latin-1"))
+    with pytest.raises(FileError, match=r"is not UTF-8 text \(byte 9\)"):
+        Example.load(tmp_path / "latin.toml")
