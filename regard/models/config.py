@@ -36,7 +36,7 @@ class TranslatorConfig:
     feedforward: int = 0
     """Transformer: the width inside the feed-forward network."""
     norm: str = ""
-    """Transformer: "post" (after each residual sum, the paper's) or "pre" (before each sublayer)."""
+    """Transformer: "post" (after each residual sum, as in the paper) or "pre"."""
     dropout: float = 0.0
     """The share of numbers dropped while training."""
     tied: bool = False
