@@ -56,5 +56,5 @@ def test_single_settings_can_be_changed() -> None:
 def test_unknown_names_are_told() -> None:
     with pytest.raises(ConfigError, match="size must be one of tiny, small, base, got 'smal'; did"):
         sized("bahdanau", "smal", 100)
-    with pytest.raises(ConfigError, match="model must be one of word-by-word, .* got 'rnn'"):
+    with pytest.raises(ConfigError, match=r"model must be one of word-by-word, .* got 'rnn'"):
         sized("rnn", "small", 100)
