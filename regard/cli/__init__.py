@@ -19,8 +19,10 @@ from regard.views.text import visible
 COMMANDS = {
     "check": "Check the numbers of a worked example.",
     "cost": "Time and memory of attention and recurrence as the text grows.",
+    "evaluate": "Score a trained model on text it has not seen.",
     "explain": "Show every step of attention for one word, with the real numbers.",
     "train": "Train a model on your own text.",
+    "translate": "Translate sentences and show what each word looked at.",
     "words": "Train, load and look into word vectors.",
 }
 

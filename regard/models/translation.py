@@ -130,6 +130,8 @@ def _gathered(pieces: list[str], rows: Array, mean: bool) -> tuple[list[str], Ar
 
 def _begins(before: str, piece: str) -> bool:
     """Whether ``piece`` begins a token of its own: a word, a punctuation mark, a special token."""
+    if before == START:  # a mark after a space is cut into the space and the mark
+        return False
     return piece.startswith(START) or _apart(piece) or _apart(before)
 
 
@@ -145,7 +147,7 @@ def trace_of(model: Translator, tokens: Tokens, text: str, found: Translation) -
     with torch.no_grad(), record(model.config.model, tokens.pieces(ids)) as trace:
         model.eval()(torch.tensor([ids]), torch.tensor([len(ids)]), torch.tensor([said]))
     step = Step(
-        "alignment",
+        "words",
         found.alignment,
         axes=("target", "source"),
         labels={"target": found.target, "source": found.source},
