@@ -47,7 +47,7 @@ class BahdanauState(State):
         self.memory.select(rows)
 
     def select_hypotheses(self, rows: Tensor) -> None:
-        self.hidden = self.hidden.index_select(0, rows)
+        self.hidden = self.hidden.index_select(0, rows.flatten())
 
 
 class Bahdanau(Translator):

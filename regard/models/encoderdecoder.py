@@ -30,7 +30,7 @@ class EncoderDecoderState(State):
         self.context, self.projected = self.context[rows], self.projected[rows]
 
     def select_hypotheses(self, rows: Tensor) -> None:
-        self.hidden = self.hidden.index_select(0, rows)
+        self.hidden = self.hidden.index_select(0, rows.flatten())
 
 
 class EncoderDecoder(Translator):

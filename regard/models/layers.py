@@ -120,30 +120,32 @@ class DecoderLayer(Layer):
     def step(
         self,
         x: Tensor,
+        own: Mask,
         memory: Tensor,
         mask: Mask | None,
         caches: tuple[KeyValueCache, KeyValueCache],
-        beams: int,
+        *,
         need_weights: bool,
     ) -> tuple[Tensor, Tensor | None]:
-        """One more position of each hypothesis (N, width); the cross-attention's weights
-        (sentences, heads, beams, S) if wanted.
+        """One more token of each hypothesis (sentences, beams, width), and the cross-attention's
+        weights (sentences, heads, beams, S) if wanted.
 
-        A sentence's hypotheses ask its memory together, as ``beams`` queries.
+        A sentence's hypotheses ask together, each as one query: ``own`` says which of the written
+        tokens each may see, ``mask`` which of the source are padding.
         """
         seen: list[Tensor | None] = []
 
         def attention(x: Tensor) -> Tensor:
             with scope("self-attention"):
-                x = self.attention(x.unsqueeze(1), mask=causal(), cache=caches[0]).context
-            return x.squeeze(1)
+                x = self.attention(x, mask=own, cache=caches[0]).context
+            return x
 
         def cross(x: Tensor) -> Tensor:
             with scope("cross-attention"):
-                x = x.view(-1, beams, x.shape[-1])
-                found = self.cross(x, memory, mask=mask, cache=caches[1], need_weights=need_weights)
-            seen.append(found.weights)
-            x = found.context.flatten(0, 1)
+                x, weights = self.cross(
+                    x, memory, mask=mask, cache=caches[1], need_weights=need_weights
+                )
+            seen.append(weights)
             return x
 
         x = self.join(x, self.attention_norm, attention)

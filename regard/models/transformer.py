@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from regard.attention import KeyValueCache, Mask, padding
+from regard.attention import KeyValueCache, Mask, causal, padding
 from regard.embed.positions import sinusoidal
 from regard.errors import ConfigError
 from regard.models.config import TranslatorConfig
@@ -22,26 +22,45 @@ POSITIONS = 256
 
 @dataclass(kw_only=True)
 class TransformerState(State):
-    """Keys and values of each decoder layer: of the source once a sentence, of what is written
-    once a hypothesis."""
+    """Keys and values of each decoder layer, of the source and of everything written so far.
+
+    Both are held once a sentence. A hypothesis does not have its own copy of what it has written:
+    ``seen`` says which of its sentence's written tokens are its own, so that following the best
+    hypotheses moves a few booleans instead of all keys and values.
+    """
 
     memory: Tensor
     mask: Mask | None
     own: list[KeyValueCache]
     cross: list[KeyValueCache]
     layer: int
+    """Whose cross-attention's weights are returned."""
     head: int | None
+    """Of which head; None = the mean over all."""
+    seen: Tensor | None = None
+    """(sentences, beams, tokens written); None while each sentence has one hypothesis."""
 
     def select_sentences(self, rows: Tensor) -> None:
         self.memory = self.memory[rows]
-        for cache in self.cross:
+        for cache in (*self.own, *self.cross):
             cache.select(rows)
         if self.mask is not None and self.mask.allowed is not None:
             self.mask = Mask(allowed=self.mask.allowed[rows])
 
     def select_hypotheses(self, rows: Tensor) -> None:
-        for cache in self.own:
-            cache.select(rows)
+        if self.seen is not None:
+            self.seen = self.seen.flatten(0, 1)[rows]
+        elif rows.shape[1] > 1:
+            written = torch.ones(1, dtype=torch.bool, device=rows.device)
+            self.seen = written.expand(*rows.shape, self.position)
+
+    def write(self) -> Mask:
+        """Each hypothesis writes one more token: what each may see, itself included."""
+        if self.seen is None:
+            return causal()
+        new = torch.eye(self.beams, dtype=torch.bool, device=self.seen.device)
+        self.seen = torch.cat((self.seen, new.expand(self.sentences, -1, -1)), -1)
+        return Mask(allowed=self.seen)
 
 
 class Transformer(Translator):
@@ -134,15 +153,17 @@ class Transformer(Translator):
         words = self.vocabulary.target(tokens)
         position = self.positions(1, state.position)
         x = self.dropout(torch.add(position, words, alpha=math.sqrt(self.config.width)))
-        weights = None
+        x = x.view(state.sentences, state.beams, -1)
+        own, weights = state.write(), None
         for index, layer in enumerate(self.decoder):
             assert isinstance(layer, DecoderLayer)
             wanted = index == state.layer
             caches = state.own[index], state.cross[index]
             with scope(f"step {state.position}/decoder layer {index}"):
-                x, seen = layer.step(x, state.memory, state.mask, caches, state.beams, wanted)
+                x, seen = layer.step(x, own, state.memory, state.mask, caches, need_weights=wanted)
             weights = seen if wanted else weights
         state.position += 1
         assert weights is not None
         chosen = weights.mean(1) if state.head is None else weights[:, state.head]
-        return Step(self.vocabulary.logits(self.decoder_norm(x)), chosen.flatten(0, 1))
+        features = self.decoder_norm(x).flatten(0, 1)
+        return Step(self.vocabulary.logits(features), chosen.flatten(0, 1))

@@ -73,7 +73,7 @@ class State(ABC):
         same = torch.arange(self.sentences, device=rows.device)
         if not torch.equal(owners, same):
             self.select_sentences(owners)
-        self.select_hypotheses(lines.flatten())
+        self.select_hypotheses(lines)
         self.sentences, self.beams = lines.shape
 
     @abstractmethod
@@ -82,7 +82,7 @@ class State(ABC):
 
     @abstractmethod
     def select_hypotheses(self, rows: Tensor) -> None:
-        """Keep these hypotheses' own states."""
+        """Keep these hypotheses' own states; ``rows`` (sentences', beams')."""
 
 
 class Translator(nn.Module, ABC):
