@@ -101,6 +101,7 @@ def translate(
     All settings with a sentence for each: docs/train.md. Several processes: start it with
     'torchrun --nproc-per-node 2 -m regard.cli train translate …'.
     """
+    from regard.train.distributed import ToldError
     from regard.train.progress import progress_on
     from regard.train.settings import merged, nested, parse_assignment, read_toml
     from regard.train.translate import train_translator
@@ -119,6 +120,8 @@ def translate(
         outcome = train_translator(
             tree, output, resume=resume, tensorboard=tensorboard, progress=progress
         )
+    except ToldError:
+        click.get_current_context().exit(2)
     finally:
         if progress:
             progress.close()

@@ -68,8 +68,8 @@ def plan(
         )
     chance = np.random.Generator(np.random.PCG64([seed, epoch])) if epoch is not None else None
     order = chance.permutation(len(sizes)) if chance else np.arange(len(sizes))
-    keys = np.array(lengths).reshape(len(sizes), -1)[order]
-    order = order[np.lexsort((*keys.T, -sizes[order]))]
+    keys = [column[order] for column in (*np.array(lengths).T, -sizes)]
+    order = order[np.lexsort(keys)] if len(sizes) else order
     batches: list[list[int]] = []
     for index in order.tolist():
         # From long to short: the first of a batch is its longest.

@@ -58,12 +58,12 @@ class PairsConfig:
             *_at_least(self, 0, "split_seed"),
         ]
         if self.vocabulary and self.vocabulary < 5:
-            problems.append(f"vocabulary must be at least 5, or 0; got {self.vocabulary}")
+            problems.append(f"vocabulary must be at least 5, or 0, got {self.vocabulary}")
         if self.source_column == self.target_column:
             problems.append(f"source_column and target_column are both {self.source_column}")
         for name in ("valid_share", "test_share"):
             if not 0 <= getattr(self, name) < 0.5:
-                problems.append(f"{name} must be from 0 to under 0.5; got {getattr(self, name)}")
+                problems.append(f"{name} must be from 0 to under 0.5, got {getattr(self, name)}")
         complain(problems)
 
 
@@ -136,10 +136,10 @@ class TrainConfig:
         ]
         for name in ("learning_rate", "epsilon"):
             if not 0 < getattr(self, name) < 100:
-                problems.append(f"{name} must be greater than 0; got {getattr(self, name)}")
+                problems.append(f"{name} must be greater than 0, got {getattr(self, name)}")
         for name in ("smoothing", "beta1", "beta2", "cooldown"):
             if not 0 <= getattr(self, name) < 1:
-                problems.append(f"{name} must be from 0 to under 1; got {getattr(self, name)}")
+                problems.append(f"{name} must be from 0 to under 1, got {getattr(self, name)}")
         limits = self.epochs or self.steps or self.minutes
         if not limits and not self.patience:
             problems.append("patience 0 needs another end: epochs, steps or minutes")
@@ -157,7 +157,7 @@ FREE = ("epochs", "steps", "minutes", "patience", "threads", "device", "log_ever
 def _at_least(config: object, least: int, *names: str) -> list[str]:
     pairs = [(name, getattr(config, name)) for name in names]
     return [
-        f"{name} must be at least {least}; got {value}" for name, value in pairs if value < least
+        f"{name} must be at least {least}, got {value}" for name, value in pairs if value < least
     ]
 
 

@@ -22,7 +22,8 @@ def draw_curves(log: Path, picture: Path) -> None:
     _line(loss, events, "train", "loss", "training (with label smoothing, if any)")
     _line(loss, events, "valid", "loss", "validation")
     loss.set(xlabel="updates", ylabel="loss per token (nats)")
-    loss.legend()
+    if loss.lines:
+        loss.legend()
     names = [event["name"] for event in events if event.get("event") == "valid" and "name" in event]
     _line(score, events, "valid", "score", names[0] if names else "score")
     score.set(xlabel="updates", ylabel=f"validation {names[0]}" if names else "score")

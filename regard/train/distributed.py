@@ -22,6 +22,10 @@ from regard.errors import ConfigError, RegardError
 T = TypeVar("T")
 
 
+class ToldError(RegardError):
+    """An error of rank 0, which says it to the user; here it only ends the process."""
+
+
 @dataclass(frozen=True)
 class World:
     """This process among all; alone by default."""
@@ -70,7 +74,7 @@ class World:
                 problem = error
         result, text = self.told((result, str(problem or "")))
         if text:
-            raise problem or RegardError(text)
+            raise problem or ToldError(text)
         return result
 
     def _reduced(self, values: tuple[float, ...], operation: Any) -> list[float]:
@@ -109,11 +113,14 @@ def joined(device: str = "auto") -> Iterator[World]:
     if "WORLD_SIZE" not in os.environ:
         yield World(device=here)
         return
-    dist.init_process_group("nccl" if here.type == "cuda" else "gloo")
+    ours = not dist.is_initialized()
+    if ours:
+        dist.init_process_group("nccl" if here.type == "cuda" else "gloo")
     try:
         yield World(rank, size, here)
     finally:
-        dist.destroy_process_group()
+        if ours:
+            dist.destroy_process_group()
 
 
 def gradients_kept(model: nn.Module, last: bool) -> AbstractContextManager[Any]:

@@ -77,7 +77,7 @@ class RunFolder:
 
     def check_same(self, config: Mapping[str, Any]) -> None:
         """Refuse to go on with a run under settings that would make it another run."""
-        old, new = flat(self.read_config()), flat(config)
+        old, new = flat(self.read_config()), flat({"regard": FORMAT, **config})
         free = {f"train.{name}" for name in FREE} | {"made.regard", "made.torch"}
         free |= {f"data.{part}{name}" for part in ("", "valid_", "test_") for name in PATHS}
         keys = [k for k in {**old, **new} if k not in free and old.get(k) != new.get(k)]

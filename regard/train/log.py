@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from regard.errors import FileError, MissingExtraError
+from regard.errors import FileError
 from regard.files import write_text
 
 
@@ -63,8 +63,6 @@ def read_log(path: Path) -> list[dict[str, Any]]:
 
 
 def _board(folder: Path) -> Any:
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError as error:
-        raise MissingExtraError("TensorBoard", "tensorboard") from error
+    from torch.utils.tensorboard import SummaryWriter
+
     return SummaryWriter(str(folder))

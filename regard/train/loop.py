@@ -27,7 +27,7 @@ from regard.train.checkpoint import (
     seed_all,
 )
 from regard.train.config import TrainConfig
-from regard.train.distributed import World, gradients_kept, whole
+from regard.train.distributed import ToldError, World, gradients_kept, whole
 from regard.train.folder import RunFolder, named_weights, set_weights, write_weights
 from regard.train.limits import finished, share_done
 from regard.train.log import Log
@@ -281,6 +281,8 @@ class Loop:
         """Do it on rank 0; if it fails there, fail everywhere and say what is safe."""
         try:
             return self.world.from_main(act)
+        except ToldError:
+            raise
         except RegardError as error:
             raise TrainingError(f"{error}; {self._kept()}") from error
 

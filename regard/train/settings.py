@@ -80,10 +80,18 @@ def flat(tree: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return result
 
 
+class ProblemsError(ConfigError):
+    """Several at once."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
+
+
 def complain(problems: list[str]) -> None:
     """Raise all of them as one error, if there are any."""
     if problems:
-        raise ConfigError("; ".join(problems))
+        raise ProblemsError(problems)
 
 
 def make(kind: type[T], tree: Mapping[str, Any], section: str) -> tuple[T | None, list[str]]:
@@ -99,11 +107,11 @@ def make(kind: type[T], tree: Mapping[str, Any], section: str) -> tuple[T | None
         try:
             values[key] = _fit(value, known[key])
         except TypeError as error:
-            problems.append(f"{section}.{key} must be {error}; got {value!r}")
+            problems.append(f"{section}.{key} must be {error}, got {value!r}")
     try:
         made = kind(**values)
-    except ConfigError as error:
-        return None, [*problems, *(f"{section}.{text}" for text in str(error).split("; "))]
+    except ProblemsError as error:
+        return None, [*problems, *(f"{section}.{text}" for text in error.problems)]
     except TypeError as error:  # a key without a default is missing
         return None, [*problems, f"{section}: {error}"]
     return (None if problems else made), problems

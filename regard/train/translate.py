@@ -119,7 +119,7 @@ class Settings:
     def translator(self, vocabulary: int) -> TranslatorConfig:
         """The model's config, once the vocabulary is known."""
         rest = {k: v for k, v in self.model.items() if k not in ("model", "size", "vocabulary")}
-        if "width" in self.model and "size" not in self.model:
+        if "vocabulary" in self.model:  # a saved config: complete
             own = {"model": self.model["model"], "vocabulary": vocabulary}
             return TranslatorConfig.from_dict(own | rest)
         size = self.model.get("size", USUAL_SIZE)
@@ -175,7 +175,7 @@ def train_translator(
         else:
             world.from_main(folder.check_new)
         chosen = settle(settings)
-        _check_able(chosen, world)
+        _check_able(chosen, world, tensorboard)
         if chosen.train.threads:
             torch.set_num_threads(chosen.train.threads)
         corpus = _corpus(chosen.data, folder, world)
@@ -221,8 +221,10 @@ def _resumed(saved: Tree, settings: Tree) -> Tree:
     return merged(kept, settings)
 
 
-def _check_able(settings: Settings, world: World) -> None:
+def _check_able(settings: Settings, world: World, tensorboard: bool) -> None:
     """Find out what is missing before any work is done."""
+    if tensorboard and find_spec("tensorboard") is None:
+        raise MissingExtraError("TensorBoard", "tensorboard")
     if not settings.train.sharded and find_spec("sacrebleu") is None:
         raise MissingExtraError("BLEU", "train")
     files = [v for k, v in asdict(settings.data).items() if v == "-"]
