@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -106,3 +107,19 @@ def test_toml(tmp_path: Path) -> None:
         read_toml(path)
     with pytest.raises(FileError, match="No such file"):
         read_toml(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(("section", "name"), [("data", "PairsConfig"), ("train", "TrainConfig")])
+def test_the_documentation_lists_every_setting(section: str, name: str) -> None:
+    root = Path(__file__).parents[2]
+    text = (root / "docs/train.md").read_text(encoding="utf-8")
+    tree = ast.parse((root / "regard/train/config.py").read_text(encoding="utf-8"))
+    kind = next(n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == name)
+    for field, sentence in zip(kind.body, kind.body[1:], strict=False):
+        if isinstance(field, ast.AnnAssign):
+            assert isinstance(field.target, ast.Name)
+            assert field.value is not None
+            assert isinstance(sentence, ast.Expr)
+            default = ast.unparse(field.value).strip("'")
+            said = ast.literal_eval(sentence.value)
+            assert f"| `{section}.{field.target.id}` | {default} | {said} |" in text
