@@ -40,12 +40,16 @@ from regard.train.progress import Progress
 from regard.train.settings import Tree, complain, make, merged
 
 RECIPES: dict[str, Tree] = {
-    "word-by-word": {"learning_rate": 2e-3, "warmup": 200},
-    "encoder-decoder": {"learning_rate": 2e-3, "warmup": 200},
-    "bahdanau": {"learning_rate": 2e-3, "warmup": 200},
-    "transformer": {"learning_rate": 2e-3, "warmup": 1000},
+    "word-by-word": {"learning_rate": 3e-3, "warmup": 200, "batch_tokens": 2000},
+    "encoder-decoder": {"learning_rate": 3e-3, "warmup": 200, "batch_tokens": 2000},
+    "bahdanau": {"learning_rate": 3e-3, "warmup": 200, "batch_tokens": 2000},
+    "transformer": {"learning_rate": 3e-3, "warmup": 400, "batch_tokens": 2000},
 }
 """Settings of TrainConfig that suit a design, where the user says nothing."""
+BASE_RECIPES: dict[str, Tree] = {
+    "transformer": {"learning_rate": 7e-4, "warmup": 4000, "batch_tokens": 4000},
+}
+"""The same for size base: the Transformer paper's width**-0.5 · warmup**-0.5."""
 USUAL_MODEL, USUAL_SIZE, USUAL_EPOCHS = "bahdanau", "small", 30
 
 
@@ -138,7 +142,9 @@ def settle(tree: Tree) -> Settings:
     model = {"model": USUAL_MODEL} | tree.get("model", {})
     strange = [k for k in model if k not in known]
     problems += [f"there is no setting model.{k}{nearest(k, known)}" for k in strange]
-    train = RECIPES.get(str(model["model"]), {}) | tree.get("train", {})
+    name = str(model["model"])
+    base = BASE_RECIPES.get(name, {}) if model.get("size") == "base" else {}
+    train = RECIPES.get(name, {}) | base | tree.get("train", {})
     if not any(train.get(limit) for limit in ("epochs", "steps", "minutes")):
         train["epochs"] = USUAL_EPOCHS
     data_config, data_problems = make(PairsConfig, tree.get("data", {}), "data")

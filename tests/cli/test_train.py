@@ -102,7 +102,7 @@ def test_a_folder_that_is_taken(
     capsys.readouterr()
     assert "already holds a run" in refused(capsys, *usual)
     text = refused(capsys, *usual, "--resume", "--learning-rate", "0.5")
-    assert "run with other settings: train.learning_rate was 0.002, is 0.5" in text
+    assert "run with other settings: train.learning_rate was 0.003, is 0.5" in text
     assert "model.model was" in refused(capsys, *usual, "--resume", "--model", "transformer")
     table.write_text(table.read_text(encoding="utf-8") + "ten\tzehn\n", encoding="utf-8")
     assert "made.pairs was" in refused(capsys, *usual, "--resume")

@@ -52,6 +52,8 @@ def test_each_design_has_its_recipe() -> None:
         settings = settle({"data": {"pairs": "x"}, "model": {"model": model}})
         assert settings.train.learning_rate == RECIPES[model]["learning_rate"]
         assert settings.train.epochs == 30
+    base = settle({"data": {"pairs": "x"}, "model": {"model": "transformer", "size": "base"}})
+    assert base.train.learning_rate == pytest.approx((512 * 4000) ** -0.5, rel=0.01)
     chosen = settle({"data": {"pairs": "x"}, "train": {"learning_rate": 0.5, "minutes": 1}})
     assert (chosen.train.learning_rate, chosen.train.epochs) == (0.5, 0)
 
