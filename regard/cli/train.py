@@ -99,7 +99,7 @@ def translate(
     regard train translate -o runs/bahdanau --resume
 
     All settings with a sentence for each: docs/train.md. Several processes: start it with
-    'torchrun --nproc-per-node 2 -m regard.cli train translate …'.
+    'torchrun --nproc-per-node 2 -m regard train translate …'.
     """
     from regard.train.distributed import ToldError
     from regard.train.progress import progress_on

@@ -155,7 +155,7 @@ def _sharded(model: nn.Module, world: World) -> nn.Module:
     if "WORLD_SIZE" not in os.environ:
         raise ConfigError(
             "train.sharded splits the model over processes: start them with "
-            "torchrun --nproc-per-node 2 -m regard.cli train …"
+            "torchrun --nproc-per-node 2 -m regard train …"
         )
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import fully_shard

@@ -45,7 +45,7 @@ def _toml(value: Any) -> str:
 
 def start(args: list[str], launcher: tuple[str, ...] = (), **options: Any) -> subprocess.Popen[str]:
     """Start ``regard …`` as a process of its own, its output in a pipe."""
-    command = [sys.executable, "-m", *launcher, *(["-m"] if launcher else []), "regard.cli", *args]
+    command = [sys.executable, "-m", *launcher, *(["-m"] if launcher else []), "regard", *args]
     return subprocess.Popen(
         command,
         cwd=ROOT,

@@ -115,7 +115,7 @@ def test_a_full_disk_keeps_the_last_checkpoint(
     uninterrupted: Path, pairs_file: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "full"
-    # A first part that fits, then files may not grow beyond 4 kB: no checkpoint fits.
+    # A first part that fits, then no file may grow beyond 20 kB: no checkpoint fits.
     assert run(arguments(pairs_file, folder, train__steps=16)) == 0
     before = {p: p.read_bytes() for p in folder.rglob("*.safetensors")}
     process = start(
