@@ -17,12 +17,17 @@ class Best:
         """Whether figure ``one`` beats ``other``."""
         return one > other if self.higher else one < other
 
-    def remember(self, state: State, figure: float) -> bool:
-        """Note the validation figure of this step; whether it is the best so far."""
+    def remember(self, state: State, figure: float, loss: float) -> bool:
+        """Note the validation figure of this step; whether it is the best so far.
+
+        BLEU is 0 for all sentences under four words, however good: then the lower loss is better.
+        """
         better = state.best is None or self.better(figure, state.best)
+        if figure == state.best and state.best_loss is not None:
+            better = loss < state.best_loss
         state.validated, state.waited = state.step, 0 if better else state.waited + 1
         if better:
-            state.best, state.best_step = figure, state.step
+            state.best, state.best_step, state.best_loss = figure, state.step, loss
         state.scores[str(state.step)] = figure
         if len(state.scores) > self.most:
             del state.scores[self._dispensable(state.scores)]

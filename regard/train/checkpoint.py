@@ -58,6 +58,8 @@ class State:
     """The best validation figure so far."""
     best_step: int = 0
     """Its step."""
+    best_loss: float | None = None
+    """The validation loss there, which decides between equal figures."""
     waited: int = 0
     """Validations since then."""
     scores: dict[str, float] = field(default_factory=dict)

@@ -161,7 +161,7 @@ class Loop:
         config, state = self.config, self.state
         began = time.monotonic()
         figures = self.evaluate()
-        better = self.best.remember(state, figures[config.monitor])
+        better = self.best.remember(state, figures[config.monitor], figures["loss"])
         weights = self.weights()
         if better:
             self.on_main(lambda: write_weights(self.folder.model, weights))

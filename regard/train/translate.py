@@ -34,7 +34,7 @@ from regard.train.distributed import World, joined
 from regard.train.folder import RunFolder
 from regard.train.log import Log
 from regard.train.loop import Loop, Outcome
-from regard.train.metrics import bleu
+from regard.train.metrics import bleu, chrf
 from regard.train.pairs import write_pairs
 from regard.train.progress import Progress
 from regard.train.settings import Tree, complain, make, merged
@@ -56,7 +56,6 @@ USUAL_MODEL, USUAL_SIZE, USUAL_EPOCHS = "bahdanau", "small", 30
 class Translation:
     """A translator in training, as the loop's :class:`~regard.train.task.Task`."""
 
-    score = "BLEU"
     higher = True
 
     def __init__(self, model: Translator, corpus: Corpus, config: TrainConfig) -> None:
@@ -64,6 +63,9 @@ class Translation:
         self.lengths = [_lengths(example) for example in corpus.train]
         self.counts = _predictions(model, corpus.train)
         self.valid_counts = _predictions(model, corpus.valid)
+        # BLEU counts runs of four words: it is 0 for the best translation of shorter sentences.
+        longest = max((len(p.target.split()) for p in corpus.text.parts.valid), default=0)
+        self.score = "BLEU" if longest >= 4 else "chrF"
 
     def batches(self, epoch: int) -> list[list[int]]:
         return plan(self.lengths, self.config.batch_tokens, seed=self.config.seed, epoch=epoch)
@@ -95,11 +97,11 @@ class Translation:
         if decode:
             most = min(len(lengths), self.config.validate_at_most)
             sample = np.linspace(0, len(lengths) - 1, most).astype(int).tolist()
-            figures["score"] = self._bleu(sample, limit)
+            figures["score"] = self._score(sample, limit)
         return figures
 
-    def _bleu(self, sample: list[int], limit: int) -> float:
-        """BLEU of greedy translations of these validation pairs."""
+    def _score(self, sample: list[int], limit: int) -> float:
+        """BLEU (or chrF) of greedy translations of these validation pairs."""
         examples = [self.corpus.valid[i] for i in sample]
         said = [""] * len(sample)
         for rows in plan([(len(e.source) + 1,) for e in examples], limit):
@@ -108,7 +110,7 @@ class Translation:
             for row, hypothesis in zip(rows, found, strict=True):
                 said[row] = self.corpus.tokens.decode(hypothesis.ids)
         references = [self.corpus.text.parts.valid[i].target for i in sample]
-        return bleu(said, references).value
+        return (bleu if self.score == "BLEU" else chrf)(said, references).value
 
 
 @dataclass(frozen=True)
