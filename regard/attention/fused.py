@@ -49,7 +49,10 @@ def fused(
         before, after = mask.reach
         if before is not None and after is not None and k[-2] > 2 * (before + after + BLOCK):
             return _banded(query, key, value, mask, scale, groups, dropout)
-        is_causal, allowed = _fused_mask(mask, q[-2], k[-2], query.device)
+        if before is None and after == 0 and mask.allowed is None and q[-2] in (1, k[-2]):
+            is_causal = q[-2] == k[-2]  # the kernel knows this rule; a last query sees every key
+        else:
+            allowed = mask.tile((0, q[-2]), (0, k[-2]), q[-2], k[-2], query.device)
     lead = None
     if not (q == k == v and len(q) == 4):
         if v[-1] != q[-1]:  # the fused kernel wants one width; zeros change nothing
@@ -71,18 +74,6 @@ def fused(
     if lead is not None:
         context = context.reshape(*lead, q[-2], context.shape[-1])
     return context if q[-1] <= v[-1] else context[..., : v[-1]]
-
-
-def _fused_mask(
-    mask: Mask, queries: int, keys: int, device: torch.device
-) -> tuple[bool, Tensor | None]:
-    """The mask as the fused kernel takes it: a flag where the rule is known to it, or a tensor."""
-    if mask.allowed is None and mask.reach == (None, 0):
-        if queries == keys:
-            return True, None
-        if queries == 1 <= keys:
-            return False, None
-    return False, mask.tile((0, queries), (0, keys), queries, keys, device)
 
 
 def _banded(

@@ -108,7 +108,10 @@ class Mask:
 
 def causal() -> Mask:
     """A position sees itself and what came before it."""
-    return Mask(causal=True)
+    return _CAUSAL
+
+
+_CAUSAL = Mask(causal=True)
 
 
 def window(before: int, after: int | None = None) -> Mask:

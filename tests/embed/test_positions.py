@@ -144,7 +144,7 @@ def test_rotary_needs_pairs() -> None:
 def test_equals_llamas_rotary(base: float) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what transformers says while it is imported
-        llama = pytest.importorskip("transformers.models.llama.modeling_llama")
+        from transformers.models.llama import modeling_llama as llama
     config = llama.LlamaConfig(
         hidden_size=32,
         num_attention_heads=2,
