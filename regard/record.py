@@ -9,7 +9,7 @@ and each note becomes a :class:`~regard.trace.Step`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +51,22 @@ class Recorder:
             scope="/".join(self.scopes),
         )
         self.trace.steps.append(step)
+
+    @contextmanager
+    def inside(self, scope: str) -> Iterator[None]:
+        self.scopes.append(scope)
+        try:
+            yield
+        finally:
+            self.scopes.pop()
+
+    @contextmanager
+    def behind(self, axes: tuple[str, ...]) -> Iterator[None]:
+        before, self.leading = self.leading, axes
+        try:
+            yield
+        finally:
+            self.leading = before
 
 
 class Derived:
@@ -107,32 +123,20 @@ def note(
         recorder.note(name, value, axes, formula, meaning)
 
 
-@contextmanager
-def scope(name: str) -> Iterator[None]:
+_NOTHING = nullcontext()
+"""What a block enters while nobody records: a generator for each block would cost more."""
+
+
+def scope(name: str) -> AbstractContextManager[None]:
     """Notes inside the block carry ``name`` in front: ``layer 0/weights``."""
     recorder = _active.get()
-    if recorder is None:
-        yield
-        return
-    recorder.scopes.append(name)
-    try:
-        yield
-    finally:
-        recorder.scopes.pop()
+    return _NOTHING if recorder is None else recorder.inside(name)
 
 
-@contextmanager
-def leading(*axes: str) -> Iterator[None]:
+def leading(*axes: str) -> AbstractContextManager[None]:
     """Notes inside the block have these axes before the ones they name themselves (the heads)."""
     recorder = _active.get()
-    if recorder is None:
-        yield
-        return
-    before, recorder.leading = recorder.leading, axes
-    try:
-        yield
-    finally:
-        recorder.leading = before
+    return _NOTHING if recorder is None else recorder.behind(axes)
 
 
 def to_array(value: Any) -> Array:

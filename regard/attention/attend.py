@@ -50,7 +50,7 @@ def attend(
     > 1 the axis before the last two is the heads', and each key/value head serves that many
     query heads. ``dropout`` is the share of weights to drop (training only: pass 0 otherwise).
     """
-    allowed = as_mask(mask)
+    allowed = None if mask is None else as_mask(mask)
     if not need_weights and not recording():
         scale = fused_scale(score, query)
         if scale is not None:
@@ -146,6 +146,17 @@ def _check(
 ) -> None:
     """Raise with the rule, the expected and the got if the shapes do not fit together."""
     q, k, v = query.shape, key.shape, value.shape
+    if not (q == k == v and groups == 1 and len(q) >= 2):
+        _check_shapes(q, k, v, groups, same_width)
+    if mask is not None and mask.allowed is not None:
+        mask.check(q[-2], k[-2])
+        if mask.allowed.dim() > 2:
+            _check_mask_lead(q, k, mask.allowed, groups)
+
+
+def _check_shapes(
+    q: torch.Size, k: torch.Size, v: torch.Size, groups: int, same_width: bool
+) -> None:
     if len(q) < 2 or len(k) < 2 or len(v) < 2:
         raise ShapeError(
             f"query, key and value need at least two axes (positions, width), "
@@ -163,17 +174,14 @@ def _check(
             f"with groups={groups} there must be {groups} query heads (axis -3) to each key/value "
             f"head, got queries {tuple(q)}, keys {tuple(k)}, values {tuple(v)}"
         )
-    if groups == 1 and not q[:-2] == k[:-2] == v[:-2]:
-        _broadcast(q[:-2], k[:-2], v[:-2])
-    if mask is not None:
-        mask.check(q[-2], k[-2])
-        if mask.allowed is not None and mask.allowed.dim() > 2:
-            _check_mask_lead(query, key, mask.allowed, groups)
+    inner = -2 if groups == 1 else -3
+    if not q[:inner] == k[:inner] == v[:inner]:
+        _broadcast(q[:inner], k[:inner], v[:inner])
 
 
-def _check_mask_lead(query: Tensor, key: Tensor, allowed: Tensor, groups: int) -> None:
+def _check_mask_lead(q: torch.Size, k: torch.Size, allowed: Tensor, groups: int) -> None:
     """A mask may broadcast over leading axes but must not add or change any."""
-    lead = query.shape[:-2] if groups > 1 else _broadcast(query.shape[:-2], key.shape[:-2])
+    lead = _broadcast(q[:-2], k[:-2]) if groups == 1 else (*_broadcast(q[:-3], k[:-3]), q[-3])
     own = allowed.shape[:-2]
     fits = len(own) <= len(lead) and all(
         m in (1, n) for m, n in zip(reversed(own), reversed(lead), strict=False)

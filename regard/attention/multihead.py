@@ -11,9 +11,15 @@ from torch import Tensor, nn
 from regard.attention.attend import Attended, attend
 from regard.attention.mask import Mask, as_mask
 from regard.attention.score import scaled_dot
-from regard.attention.self_attention import join, note_output, note_projections, split
+from regard.attention.self_attention import (
+    join,
+    note_output,
+    note_projections,
+    over_heads,
+    split,
+)
 from regard.errors import RegardError, ShapeError
-from regard.record import leading, note
+from regard.record import leading, note, recording
 
 
 @dataclass
@@ -55,7 +61,8 @@ class MultiHeadAttention(nn.Module):
 
     ``width`` of the queries and of the output; ``heads`` of ``head_width`` each (width / heads
     if not given); ``key_heads`` fewer key/value heads than query heads (grouped; Ainslie et al.
-    2023); ``key_width``, ``value_width`` of what is attended to, if it differs (cross-attention).
+    2023); ``key_width``, ``value_width`` of what is attended to, if it differs (cross-attention;
+    values are as wide as keys if not given).
     ``rotary`` turns queries and keys by their position: ``rotary(x, first)`` with x
     (..., heads, n, head_width) whose first row stands at position ``first``.
     """
@@ -90,7 +97,7 @@ class MultiHeadAttention(nn.Module):
         self.head_width, self.dropout, self.rotary = head_width, dropout, rotary
         self.query = nn.Linear(width, heads * head_width, bias)
         self.key = nn.Linear(key_width or width, key_heads * head_width, bias)
-        self.value = nn.Linear(value_width or width, key_heads * head_width, bias)
+        self.value = nn.Linear(value_width or key_width or width, key_heads * head_width, bias)
         self.output = nn.Linear(heads * head_width, width, bias)
         self.reset_parameters()
 
@@ -119,6 +126,11 @@ class MultiHeadAttention(nn.Module):
         cross-attention projects its memory only once. Returns the output (..., q, width) and the
         weights (..., heads, q, k) or None.
         """
+        if self.rotary is not None and key is not None and cache is not None:
+            raise RegardError(
+                "a cross-attention cache does not know where the queries stand, which rotary "
+                "positions need; call without cache, or make the module without rotary"
+            )
         note("input", query, axes=("position", "width"), formula="x_i", meaning=_INPUT)
         q = split(self.query(query), self.heads)
         first = 0
@@ -134,13 +146,14 @@ class MultiHeadAttention(nn.Module):
                 k, v = cache.append(k, v)
         q = q if self.rotary is None else self.rotary(q, first)
         with leading("head"):
-            note_projections(q, k, v)
+            if recording():
+                note_projections(q, k, v, self._how(cross=key is not None))
             context, weights = attend(
                 q,
                 k,
                 v,
                 score=scaled_dot,
-                mask=_over_heads(as_mask(mask), q),
+                mask=over_heads(as_mask(mask), q),
                 groups=self.heads // self.key_heads,
                 dropout=self.dropout if self.training else 0.0,
                 need_weights=need_weights,
@@ -202,6 +215,12 @@ class MultiHeadAttention(nn.Module):
                     bias.copy_(ours.bias)
         return made.train(self.training)
 
+    def _how(self, cross: bool) -> tuple[str, str, str]:
+        """What queries, keys and values are made from; M is the memory attended to."""
+        source, bias = "M" if cross else "X", self.query.bias is not None
+        q, k, v = (f" + b_{n}" if bias else "" for n in "QKV")
+        return f"X W_Q{q}", f"{source} W_K{k}", f"{source} W_V{v}"
+
     def _linears(self) -> tuple[nn.Linear, nn.Linear, nn.Linear, nn.Linear]:
         return self.query, self.key, self.value, self.output
 
@@ -219,13 +238,6 @@ def _torch_parts(module: nn.MultiheadAttention) -> tuple[list[Tensor], list[Tens
     if module.in_proj_bias is not None:
         biases = list(module.in_proj_bias.chunk(3))
     return [*weights, module.out_proj.weight], [*biases, module.out_proj.bias]
-
-
-def _over_heads(mask: Mask | None, query: Tensor) -> Mask | None:
-    """A (batch, q, k) mask holds for every head: give it an axis for them."""
-    if mask is None or mask.allowed is None or mask.allowed.dim() != 3 or query.dim() != 4:
-        return mask
-    return Mask(mask.causal, mask.before, mask.after, mask.allowed.unsqueeze(-3))
 
 
 def _written(buffer: Tensor | None, part: Tensor, start: int, end: int) -> Tensor:

@@ -41,10 +41,12 @@ def scaled_dot(query: Tensor, key: Tensor, *, scale: float | None = None) -> Ten
 
     ``scale`` replaces 1/sqrt(d_k). With d_k = 64 the scale is 1/8.
     """
-    width = key.shape[-1]
-    scaled = dot(query, key) * (1 / math.sqrt(width) if scale is None else scale)
+    factor = 1 / math.sqrt(key.shape[-1]) if scale is None else scale
+    scaled = dot(query, key) * factor
     if recording():
-        by = f"/ sqrt({width})" if scale is None else f"* {scale:.6g}"
+        squared = 1 / factor**2 if factor > 0 else math.nan
+        whole = abs(squared - round(squared)) < 1e-6 if math.isfinite(squared) else False
+        by = f"/ sqrt({round(squared)})" if whole else f"* {factor:.6g}"
         note(
             "scaled",
             scaled,

@@ -13,7 +13,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from regard.attention.attend import Attended, attend
-from regard.attention.mask import Mask
+from regard.attention.mask import Mask, as_mask
 from regard.attention.score import Score, dot, scaled_dot
 from regard.errors import ShapeError
 from regard.record import leading, note, recording
@@ -55,8 +55,17 @@ def self_attention(
     query = _project(x, w_q, "W_Q")
     key = _project(x, w_k, "W_K")
     value = _project(x, w_v, "W_V")
+    how = tuple("X" if w is None else f"X W_{n}" for w, n in ((w_q, "Q"), (w_k, "K"), (w_v, "V")))
     return attend_heads(
-        query, key, value, heads=heads, score=score, mask=mask, need_weights=need_weights, w_o=w_o
+        query,
+        key,
+        value,
+        heads=heads,
+        score=score,
+        mask=mask,
+        need_weights=need_weights,
+        w_o=w_o,
+        how=(how[0], how[1], how[2]),
     )
 
 
@@ -70,17 +79,19 @@ def attend_heads(
     mask: Mask | Tensor | None,
     need_weights: bool,
     w_o: Tensor | None,
+    how: tuple[str, str, str],
 ) -> Attended:
     """Attend in each head with the projected (..., n, heads · width), then apply ``w_o``."""
     if heads == 1:
-        note_projections(query, key, value)
+        note_projections(query, key, value, how)
         context, weights = attend(
             query, key, value, score=score, mask=mask, need_weights=need_weights
         )
     else:
         with leading("head"):
             q, k, v = split(query, heads), split(key, heads), split(value, heads)
-            note_projections(q, k, v)
+            note_projections(q, k, v, how)
+            mask = over_heads(as_mask(mask), q)
             context, weights = attend(q, k, v, score=score, mask=mask, need_weights=need_weights)
         context = join(context)
     if w_o is None:
@@ -95,11 +106,18 @@ def attend_heads(
 
 def split(x: Tensor, heads: int) -> Tensor:
     """(..., n, heads · width) → (..., heads, n, width)."""
-    if x.shape[-1] % heads:
+    if heads < 1 or x.shape[-1] % heads:
         raise ShapeError(
             f"heads must divide the width: {x.shape[-1]} cannot be cut into {heads} equal parts"
         )
-    return x.view(*x.shape[:-1], heads, -1).transpose(-2, -3)
+    return x.view(*x.shape[:-1], heads, x.shape[-1] // heads).transpose(-2, -3)
+
+
+def over_heads(mask: Mask | None, query: Tensor) -> Mask | None:
+    """A (batch, q, k) mask holds for every head of ``query``: give it an axis for them."""
+    if mask is None or mask.allowed is None or not 2 < mask.allowed.dim() == query.dim() - 1:
+        return mask
+    return Mask(mask.causal, mask.before, mask.after, mask.allowed.unsqueeze(-3))
 
 
 def join(context: Tensor) -> Tensor:
@@ -115,24 +133,21 @@ def join(context: Tensor) -> Tensor:
     return joined
 
 
-def note_projections(query: Tensor, key: Tensor, value: Tensor) -> None:
-    """Note queries, keys and values."""
-    if recording():
-        note(
-            "queries",
-            query,
-            axes=("query", "width"),
-            formula="Q = X W_Q",
-            meaning=MEANINGS["queries"],
-        )
-        note("keys", key, axes=("key", "width"), formula="K = X W_K", meaning=MEANINGS["keys"])
-        note(
-            "values",
-            value,
-            axes=("key", "width"),
-            formula="V = X W_V",
-            meaning=MEANINGS["values"],
-        )
+def note_projections(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    how: tuple[str, str, str] = ("X W_Q", "X W_K", "X W_V"),
+) -> None:
+    """Note queries, keys and values; ``how`` says what each was made from."""
+    if not recording():
+        return
+    for name, tensor, formula, axis in (
+        ("queries", query, f"Q = {how[0]}", "query"),
+        ("keys", key, f"K = {how[1]}", "key"),
+        ("values", value, f"V = {how[2]}", "key"),
+    ):
+        note(name, tensor, axes=(axis, "width"), formula=formula, meaning=MEANINGS[name])
 
 
 def note_output(output: Tensor) -> Tensor:

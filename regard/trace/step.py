@@ -71,10 +71,14 @@ class Step:
     def from_dict(cls, content: dict[str, Any]) -> Step:
         """The step that :meth:`to_dict` wrote."""
         value = _array(content["value"], np.dtype(content.get("dtype", "float32")))
+        value = value.reshape(content.get("shape", value.shape))
+        name, axes = content["name"], content["axes"]
+        if len(axes) != value.ndim:
+            raise ValueError(f"{name!r} names {len(axes)} axes, its value has {value.ndim}")
         return cls(
-            content["name"],
-            value.reshape(content.get("shape", value.shape)),
-            axes=content["axes"],
+            name,
+            value,
+            axes=axes,
             formula=content.get("formula", ""),
             meaning=content.get("meaning", ""),
             labels=content.get("labels"),

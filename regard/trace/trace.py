@@ -96,7 +96,9 @@ class Trace:
 
     def to_json(self) -> str:
         """Strict JSON (no NaN or Infinity literals)."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+        text = json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+        # A lone surrogate cannot be written as UTF-8; its JSON escape can.
+        return text.encode("utf-8", "backslashreplace").decode()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trace as JSON, atomically."""
@@ -112,7 +114,7 @@ class Trace:
             raise FileError(f"cannot read {str(path)!r}: {error.strerror}") from error
         except FileError as error:
             raise FileError(f"{str(path)!r} is not a trace: {error}") from error
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise FileError(
                 f"{str(path)!r} is not a trace written by regard ({error}); make it anew"
             ) from error
