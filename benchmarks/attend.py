@@ -5,6 +5,9 @@
 The fast path adds checks and a choice of kernel to one call of F.scaled_dot_product_attention;
 the goal is to cost at most 3% at 128 and at 2,048 tokens. Where it hands the kernel a better form
 (three axes folded to four, a window cut into blocks) it is faster than the direct call.
+
+Exits with 1 if a goal is missed clearly: if the least and the median time are both over it by more
+than 1.5%, half the allowed overhead. A machine that does other things misses by less than that.
 """
 
 from __future__ import annotations
@@ -21,9 +24,11 @@ from regard.attention import causal, window
 
 HEADS, WIDTH, REACH = 8, 64, 128
 GOAL = 1.03
+NOISE = 0.015
+"""What a ratio may be over its goal without failing, half of the allowed overhead."""
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "--rounds", type=int, default=100, help="turns at 2,048 tokens (default 100)"
@@ -38,13 +43,15 @@ def main() -> None:
     )
     print()
     print(f"  {'what':<38} {'PyTorch':>10} {'regard':>10} {'ratio':>7} {'median':>7}  goal")
+    fine = True
     with torch.no_grad():
         for tokens, rounds in ((128, 20 * options.rounds), (2048, options.rounds)):
-            compare(f"{tokens:,} tokens, all keys", rounds, *full(tokens), goal=GOAL)
-            compare(f"{tokens:,} tokens, causal", rounds, *masked(tokens), goal=GOAL)
+            fine &= compare(f"{tokens:,} tokens, all keys", rounds, *full(tokens), goal=GOAL)
+            fine &= compare(f"{tokens:,} tokens, causal", rounds, *masked(tokens), goal=GOAL)
         few = max(3, options.rounds // 20)
-        compare("2,048 tokens, (heads, n, width)", few, *three_axes(2048))
-        compare(f"8,192 tokens, window of {REACH}, as mask", few, *windowed(8192))
+        fine &= compare("2,048 tokens, (heads, n, width)", few, *three_axes(2048))
+        fine &= compare(f"8,192 tokens, window of {REACH}, as mask", few, *windowed(8192))
+    return 0 if fine else 1
 
 
 Pair = tuple[Callable[[], object], Callable[[], object]]
@@ -56,16 +63,18 @@ def compare(
     direct: Callable[[], object],
     ours: Callable[[], object],
     goal: float = 1.0,
-) -> None:
-    """Print one line: both times, the ratio of the least and of the median times."""
+) -> bool:
+    """Print one line: both times, the ratio of the least and of the median; False = clear miss."""
     times = interleaved({"PyTorch": direct, "regard": ours}, rounds=rounds, seconds=0.001)
     theirs, our = times["PyTorch"], times["regard"]
-    ratio = our.least / theirs.least
+    ratio, median = our.least / theirs.least, our.median / theirs.median
+    fine = min(ratio, median) <= goal + NOISE
+    verdict = "met" if ratio <= goal else "missed by little" if fine else "NOT MET"
     print(
         f"  {what:<38} {format_seconds(theirs.least):>10} {format_seconds(our.least):>10} "
-        f"{ratio:>7.3f} {our.median / theirs.median:>7.3f}  "
-        f"<= {goal:.2f} {'met' if ratio <= goal else 'NOT MET'}"
+        f"{ratio:>7.3f} {median:>7.3f}  <= {goal:.2f} {verdict}"
     )
+    return fine
 
 
 def full(tokens: int) -> Pair:
@@ -97,4 +106,4 @@ def windowed(tokens: int) -> Pair:
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

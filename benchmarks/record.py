@@ -8,6 +8,8 @@ The difference is a few microseconds, below the noise of the matrix products, so
 twice: directly, and on a layer of width 8 with 1 token, which runs exactly the same lines and
 hardly anything else. The goal is judged by the second. With a recorder active the explained path
 runs and every value is copied: that is the line "on".
+
+Exits with 1 if the goal is missed clearly: by more than half of it, 1.5% instead of 1%.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ GOAL = 0.01
 FILES = ("mask", "score", "fused", "attend", "self_attention", "multihead")
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=1000, help="turns of each way (default 1000)")
     parser.add_argument("--threads", type=int, default=1, help="of PyTorch's (default 1)")
@@ -55,7 +57,10 @@ def main() -> None:
     share = cost / base.least
     print()
     print(f"  the lines about recording alone, off: {format_seconds(max(cost, 0))} a pass,")
-    print(f"  {share:.2%} of it: < {GOAL:.0%} {'met' if share < GOAL else 'NOT MET'}")
+    fine = share < 1.5 * GOAL
+    verdict = "met" if share < GOAL else "missed by little" if fine else "NOT MET"
+    print(f"  {share:.2%} of it: < {GOAL:.0%} {verdict}")
+    return 0 if fine else 1
 
 
 def measure(width: int, tokens: int, rounds: int) -> dict[str, Time]:
@@ -112,4 +117,4 @@ def silent_copy() -> dict[str, ModuleType]:
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

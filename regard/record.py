@@ -8,7 +8,8 @@ and each note becomes a :class:`~regard.trace.Step`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import weakref
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ class Recorder:
         self.trace = trace
         self.scopes: list[str] = []
         self.leading: tuple[str, ...] = ()
+        self.last: dict[tuple[str, str], tuple[Any, Array]] = {}
 
     def note(
         self,
@@ -35,9 +37,15 @@ class Recorder:
         formula: str,
         meaning: str,
     ) -> None:
-        from regard.trace import Step
+        from regard.trace import Derived, Step
 
-        content = value if isinstance(value, Derived) else to_array(value)
+        where = "/".join(self.scopes)
+        if isinstance(value, Derived):
+            content: Array | Derived = value
+        else:
+            content = to_array(value)
+            if hasattr(value, "detach"):  # weakly: a trace must not keep tensors alive
+                self.last[where, name] = weakref.ref(value), content
         # A mechanism names its own axes; what callers put in front is theirs to name, or batch.
         named = [*self.leading, *axes][-content.ndim :] if content.ndim else []
         extra = content.ndim - len(named)
@@ -48,9 +56,13 @@ class Recorder:
             axes=[*batch, *named],
             formula=formula,
             meaning=meaning,
-            scope="/".join(self.scopes),
+            scope=where,
         )
         self.trace.steps.append(step)
+
+    def noted(self, name: str, value: Any) -> Array | None:
+        kept = self.last.get(("/".join(self.scopes), name))
+        return kept[1] if kept is not None and kept[0]() is value else None
 
     @contextmanager
     def inside(self, scope: str) -> Iterator[None]:
@@ -67,18 +79,6 @@ class Recorder:
             yield
         finally:
             self.leading = before
-
-
-class Derived:
-    """A value made from other noted values only where somebody looks at it."""
-
-    def __init__(self, make: Callable[..., Array], *parts: Any, ndim: int) -> None:
-        self.make = make
-        self.parts = [to_array(part) for part in parts]
-        self.ndim = ndim
-
-    def __call__(self) -> Array:
-        return self.make(*self.parts)
 
 
 @contextmanager
@@ -114,13 +114,22 @@ def note(
     formula: str = "",
     meaning: str = "",
 ) -> None:
-    """Note ``value`` (a tensor, an array, or a :class:`Derived`) if a recorder is active.
+    """Note ``value`` if a recorder is active: a tensor, an array, or a ``Derived`` of regard.trace.
 
     ``axes`` names the last axes; those before them are named by :func:`leading`, or batch.
     """
     recorder = _active.get()
     if recorder is not None:
         recorder.note(name, value, axes, formula, meaning)
+
+
+def noted(name: str, value: Any) -> Array | None:
+    """The array that the tensor ``value`` became when it was noted as ``name``, last and here.
+
+    None if it was not. What is derived from noted values shares their arrays.
+    """
+    recorder = _active.get()
+    return None if recorder is None else recorder.noted(name, value)
 
 
 _NOTHING = nullcontext()

@@ -20,7 +20,7 @@ import regard
 
 ROOT = Path(regard.__file__).parent
 LAYERS = [{"attention", "embed"}, {"recurrent"}, {"models"}, {"train"}]
-BASE = {"errors", "files", "record", "trace"}
+BASE = {"errors", "files", "record", "text", "trace"}
 HEAVY = {"torch", "numpy", "transformers", "matplotlib", "gensim"}
 
 
@@ -99,12 +99,12 @@ def test_the_base_knows_only_itself(path: Path) -> None:
 def test_trace_knows_numpy_only(path: Path) -> None:
     allowed = sys.stdlib_module_names | {"numpy", "regard"}
     assert {name.split(".")[0] for name in imports(path)} <= allowed
-    assert {part(name) for name in ours(path)} <= {"trace", "errors", "files"}
+    assert {part(name) for name in ours(path)} <= {"trace", "errors", "files", "text"}
 
 
 @params("views")
 def test_views_know_traces_and_the_map_only(path: Path) -> None:
-    known = ("views", "trace", "errors", "files")
+    known = ("views", "trace", "errors", "files", "text")
     other = {name for name in ours(path) if part(name) not in known}
     assert {name for name in other if not name.startswith("regard.attention.map")} == set()
     assert "torch" not in {name.split(".")[0] for name in imports(path)}

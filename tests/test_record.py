@@ -22,11 +22,13 @@ from regard.attention import (
     attend,
     causal,
     dot,
+    mix,
     padding,
     self_attention,
 )
-from regard.record import Derived, leading, note, record, recording, scope
-from regard.trace import Trace
+from regard.embed.positions import Rotary
+from regard.record import leading, note, record, recording, scope
+from regard.trace import Derived, Trace
 from tests.attention.cases import Case, cases, numpy_attend
 
 QUERY_KEY = ("query", "key")
@@ -51,6 +53,7 @@ def test_attend() -> None:
         ("scaled", QUERY_KEY),
         ("mask", QUERY_KEY),
         ("weights", QUERY_KEY),
+        ("values", ("key", "width")),
         ("weighted_values", QUERY_KEY_WIDTH),
         ("context", QUERY_WIDTH),
     ]
@@ -62,7 +65,8 @@ def test_attend() -> None:
 def test_scores_without_a_scale(score: Callable[[Tensor, Tensor], Tensor]) -> None:
     with record() as trace:
         attend(rand(3, 5), rand(4, 5), rand(4, 2), score=score)
-    assert [step.name for step in trace] == ["scores", "weights", "weighted_values", "context"]
+    names = ["scores", "weights", "values", "weighted_values", "context"]
+    assert [step.name for step in trace] == names
     np.testing.assert_array_equal(trace.value("scores"), score(rand(3, 5), rand(4, 5)).detach())
 
 
@@ -150,8 +154,95 @@ def test_cross_attention_and_its_cache() -> None:
     with record() as second:
         layer(torch.ones(1, 6), torch.ones(5, 6), cache=cache)
     assert steps(first) == steps(second)
+    assert steps(first)[:2] == [
+        ("input", ("position", "width")),
+        ("memory", ("position", "width")),
+    ]
+    assert second.value("memory").shape == (5, 6)
     assert second.value("keys").shape == (2, 5, 3)
     assert second["keys"].formula == "K = M W_K"
+    assert second["values"].formula == "V = M W_V"
+    assert second["output"].formula == "y_i = [c_1 ; … ; c_h] W_O"
+
+
+def test_values_from_another_memory() -> None:
+    layer = MultiHeadAttention(6, 2, value_width=4)
+    with record() as trace:
+        layer(torch.ones(1, 6), torch.ones(5, 6), torch.ones(5, 4))
+    assert trace.value("memory_values").shape == (5, 4)
+    assert trace["keys"].formula == "K = M W_K + b_K"
+    assert trace["values"].formula == "V = N W_V + b_V"
+
+
+def by_formula(x: Tensor, linear: torch.nn.Linear, heads: int) -> Tensor:
+    projected = x @ linear.weight.mT + linear.bias
+    return projected.unflatten(-1, (heads, -1)).transpose(-2, -3).detach()
+
+
+def test_rotary_notes_what_is_turned_and_what_it_becomes() -> None:
+    rotary = Rotary(4)
+    layer, x = MultiHeadAttention(8, 2, rotary=rotary).double(), rand(5, 8)
+    torch.nn.init.normal_(layer.query.bias)
+    with record() as trace:
+        layer(x)
+    names = "input queries keys values turned_queries turned_keys scores"
+    assert [step.name for step in trace][:7] == names.split()
+    queries, keys = by_formula(x, layer.query, 2), by_formula(x, layer.key, 2)
+    np.testing.assert_allclose(trace.value("queries"), queries, atol=1e-12)
+    np.testing.assert_allclose(trace.value("keys"), keys, atol=1e-12)
+    np.testing.assert_allclose(trace.value("turned_queries"), rotary(queries), atol=1e-12)
+    np.testing.assert_allclose(trace.value("turned_keys"), rotary(keys), atol=1e-12)
+    np.testing.assert_allclose(trace.value("scores"), rotary(queries) @ rotary(keys).mT, atol=1e-12)
+    assert trace["queries"].formula == "Q = X W_Q + b_Q"
+    assert trace["turned_queries"].formula == "R(p) q_p"
+    assert trace["turned_queries"].axes == ("head", *QUERY_WIDTH)
+    assert trace["turned_keys"].axes == ("head", "key", "width")
+    assert trace["turned_keys"].formula == "R(p) k_p"
+    assert trace["output"].formula == "y_i = [c_1 ; … ; c_h] W_O + b_O"
+
+
+@pytest.mark.parametrize("rotary", [None, Rotary(4)])
+def test_a_cache_is_in_the_formulas(rotary: Rotary | None) -> None:
+    layer, x, cache = MultiHeadAttention(8, 2, bias=False, rotary=rotary), torch.ones(5, 8), None
+    cache = KeyValueCache()
+    layer(x[:4], mask=causal(), cache=cache)
+    with record() as trace:
+        layer(x[4:], mask=causal(), cache=cache)
+    assert trace["values"].formula == "V = [cached ; X W_V]"
+    assert trace.value("values").shape == (2, 5, 4)
+    if rotary is None:
+        assert trace["keys"].formula == "K = [cached ; X W_K]"
+        assert trace.value("keys").shape == (2, 5, 4)
+    else:
+        assert trace["keys"].formula == "K = X W_K"
+        assert trace.value("keys").shape == (2, 1, 4)
+        assert trace["turned_keys"].formula == "[cached ; R(p) k_p]"
+        assert trace.value("turned_keys").shape == (2, 5, 4)
+
+
+def test_how_replaces_the_formulas() -> None:
+    with record() as trace:
+        self_attention(rand(3, 4), heads=2, how=("A", "B", "C"))
+    assert [trace[name].formula for name in ("queries", "keys", "values")] == [
+        "Q = A",
+        "K = B",
+        "V = C",
+    ]
+
+
+def test_dropped_weights_are_noted() -> None:
+    torch.manual_seed(0)
+    layer = MultiHeadAttention(8, 2, dropout=0.5).train()
+    with record() as trace:
+        layer(torch.randn(5, 8))
+    kept = trace.value("kept")
+    assert (kept == 0).any()
+    np.testing.assert_allclose(kept[kept > 0], 2 * trace.value("weights")[kept > 0], rtol=1e-6)
+    assert trace["weighted_values"].derived.rule == "kept * values"
+    np.testing.assert_allclose(
+        trace.value("weighted_values").sum(-2), trace.value("context"), atol=1e-6
+    )
+    assert trace["kept"].formula == "dropout(a[i,j], 0.5)"
 
 
 @given(case=cases(dtype=torch.float64))
@@ -177,24 +268,47 @@ def test_the_values_are_right(case: Case) -> None:
     np.testing.assert_allclose(trace.value("weighted_values").sum(-2), context, rtol=0, atol=1e-12)
 
 
-def test_weighted_values_are_made_only_where_somebody_looks() -> None:
+def test_weighted_values_are_made_only_where_somebody_looks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     made = []
-
-    def make(a: np.ndarray) -> np.ndarray:
-        made.append(1)
-        return 2 * a
-
-    with record() as trace:
-        note("twice", Derived(make, torch.ones(2), ndim=1), axes=("width",))
-    assert not made
-    assert trace.value("twice").tolist() == [2, 2]
-    assert trace.value("twice").tolist() == [2, 2]
-    assert len(made) == 1
+    make = Derived.__call__
+    monkeypatch.setattr(Derived, "__call__", lambda self: made.append(1) or make(self))
     with record() as trace:
         attend(rand(2, 3, 5), rand(2, 4, 5), rand(2, 4, 7))
+    step = trace["weighted_values"]
+    assert step.shape == (2, 3, 4, 7)
+    assert repr(step) == "Step('weighted_values', 2 batch x 3 query x 4 key x 7 width)"
+    line = next(line for line in str(trace).splitlines() if "weighted_values" in line)
+    assert line.split("width")[1].split() == ["a[i,j]", "v_j"], "no range"
+    assert not made
     weights = trace.value("weights")
     expected = weights[..., None] * rand(2, 4, 7).numpy()[:, None]
-    np.testing.assert_array_equal(trace.value("weighted_values"), expected)
+    np.testing.assert_array_equal(step.value, expected)
+    assert step.value is not step.value, "it is not kept"
+
+
+def test_weighted_values_share_the_arrays_noted() -> None:
+    layer = MultiHeadAttention(8, 4, key_heads=2)
+    with record() as trace:
+        for _ in range(2):
+            layer(torch.randn(3, 5, 8))
+    for number in range(2):
+        derived = trace.all("weighted_values")[number].derived
+        assert derived.weights.value is trace.all("weights")[number].value
+        assert derived.values.value is trace.all("values")[number].value
+        assert derived.values.value.shape == (3, 2, 5, 2)
+        assert derived().shape == derived.shape == (3, 4, 5, 5, 2)
+        context = trace.all("context")[number].value
+        np.testing.assert_allclose(derived().sum(-2), context, atol=1e-6)
+
+
+def test_mix_alone_notes_what_it_mixes() -> None:
+    with record() as trace:
+        attend(rand(2, 3), rand(4, 3), rand(4, 3))
+        mix(torch.ones(2, 4).double(), rand(4, 3))
+    assert [step.name for step in trace][-4:] == ["weights", "values", "weighted_values", "context"]
+    np.testing.assert_array_equal(trace.all("weighted_values")[1].value[0], rand(4, 3))
 
 
 def test_a_later_change_in_place_does_not_reach_the_trace() -> None:

@@ -12,6 +12,7 @@ query sits at the last key.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -45,13 +46,16 @@ class Mask:
         if self.allowed.dim() < 2:  # a row of keys holds for every query
             object.__setattr__(self, "allowed", torch.atleast_2d(self.allowed))
 
-    def __and__(self, other: Mask) -> Mask:
+    def __and__(self, other: Mask | Tensor) -> Mask:
+        rules = as_mask(other) or Mask()
         return Mask(
-            self.causal or other.causal,
-            _least(self.before, other.before),
-            _least(self.after, other.after),
-            _both(self.allowed, other.allowed),
+            self.causal or rules.causal,
+            _least(self.before, rules.before),
+            _least(self.after, rules.after),
+            _both(self.allowed, rules.allowed),
         )
+
+    __rand__ = __and__  # a tensor on the left does not know what a Mask is and asks it
 
     @property
     def reach(self) -> tuple[int | None, int | None]:
@@ -121,12 +125,13 @@ def window(before: int, after: int | None = None) -> Mask:
     return Mask(before=before, after=before if after is None else after)
 
 
-def padding(lengths: Tensor, keys: int | None = None) -> Mask:
+def padding(lengths: Tensor | Sequence[int], keys: int | None = None) -> Mask:
     """Sequence b of a batch has ``lengths[b]`` real keys; those behind them are padding.
 
-    ``lengths`` is (batch,) of whole numbers; ``keys`` is the padded length (the longest if not
+    ``lengths`` is (batch,) whole numbers; ``keys`` is the padded length (the longest if not
     given). The rule is (batch, 1, keys).
     """
+    lengths = _whole(lengths)
     if lengths.dtype.is_floating_point or lengths.dtype == torch.bool:
         raise MaskError(
             f"padding lengths must be whole numbers, got {lengths.dtype}; "
@@ -146,6 +151,18 @@ def padding(lengths: Tensor, keys: int | None = None) -> Mask:
 def as_mask(mask: Mask | Tensor | None) -> Mask | None:
     """Accept a :class:`Mask`, a boolean tensor (True = may attend) or None."""
     return mask if mask is None or isinstance(mask, Mask) else Mask(allowed=mask)
+
+
+def _whole(lengths: Tensor | Sequence[int]) -> Tensor:
+    if isinstance(lengths, Tensor):
+        return lengths
+    try:
+        return torch.tensor(lengths) if len(lengths) else torch.zeros(0, dtype=torch.int64)
+    except (TypeError, ValueError):
+        raise MaskError(
+            "padding lengths must be whole numbers, one for each sequence of the batch: a tensor "
+            f"or a list, got {lengths!r}"
+        ) from None
 
 
 def _both(a: Tensor | None, b: Tensor | None) -> Tensor | None:

@@ -10,6 +10,8 @@ itself, and the scores are plain dot products.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from torch import Tensor
 
 from regard.attention.attend import Attended, attend
@@ -36,12 +38,14 @@ def self_attention(
     score: Score | None = None,
     mask: Mask | Tensor | None = None,
     need_weights: bool = False,
+    how: tuple[str, str, str] | None = None,
 ) -> Attended:
     """Attention of the vectors ``x`` (..., n, width) to each other.
 
     The matrices are (width, outputs), applied as x @ w; leave all out for simple self-attention.
     The score is dot without matrices and scaled dot with them, unless given. With ``heads`` > 1
     the outputs are cut into that many equal parts (Vaswani et al. 2017, section 3.2.2).
+    ``how`` replaces what a trace says that queries, keys and values were made from.
     """
     if score is None:
         score = dot if w_q is None and w_k is None else scaled_dot
@@ -55,7 +59,8 @@ def self_attention(
     query = _project(x, w_q, "W_Q")
     key = _project(x, w_k, "W_K")
     value = _project(x, w_v, "W_V")
-    how = tuple("X" if w is None else f"X W_{n}" for w, n in ((w_q, "Q"), (w_k, "K"), (w_v, "V")))
+    if how is None:
+        how = _how(w_q, "Q"), _how(w_k, "K"), _how(w_v, "V")
     return attend_heads(
         query,
         key,
@@ -65,7 +70,7 @@ def self_attention(
         mask=mask,
         need_weights=need_weights,
         w_o=w_o,
-        how=(how[0], how[1], how[2]),
+        how=how,
     )
 
 
@@ -82,31 +87,76 @@ def attend_heads(
     how: tuple[str, str, str],
 ) -> Attended:
     """Attend in each head with the projected (..., n, heads · width), then apply ``w_o``."""
-    if heads == 1:
-        note_projections(query, key, value, how)
-        context, weights = attend(
-            query, key, value, score=score, mask=mask, need_weights=need_weights
-        )
-    else:
-        with leading("head"):
-            q, k, v = split(query, heads), split(key, heads), split(value, heads)
-            note_projections(q, k, v, how)
-            mask = over_heads(as_mask(mask), q)
-            context, weights = attend(q, k, v, score=score, mask=mask, need_weights=need_weights)
-        context = join(context)
+    if heads != 1:
+        query, key, value = split(query, heads), split(key, heads), split(value, heads)
+    note_projections(query, key, value, how, apart=heads != 1)
+    context, weights = attend_split(
+        query,
+        key,
+        value,
+        apart=heads != 1,
+        score=score,
+        mask=mask,
+        need_weights=need_weights,
+    )
     if w_o is None:
         return Attended(context, weights)
-    if context.shape[-1] != w_o.shape[0]:
+    if w_o.dim() != 2 or context.shape[-1] != w_o.shape[0]:
         raise ShapeError(
             f"W_O must have a row for each number of the heads' outputs side by side, "
             f"{context.shape[-1]}, got {tuple(w_o.shape)}"
         )
-    return Attended(note_output(context @ w_o), weights)
+    formula = "[c_1 ; … ; c_h] W_O" if heads != 1 else "c[i] W_O"
+    return Attended(note_output(context @ w_o, formula), weights)
+
+
+def attend_split(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    *,
+    apart: bool = True,
+    score: Score = scaled_dot,
+    mask: Mask | Tensor | None = None,
+    groups: int = 1,
+    dropout: float = 0.0,
+    need_weights: bool = False,
+) -> Attended:
+    """Attend with the heads ``apart``, (..., heads, n, width), and put their results side by side.
+
+    Not apart there is one head and no axis for it. Every multi-head attention goes through here.
+    """
+    if not apart:
+        return attend(
+            query,
+            key,
+            value,
+            score=score,
+            mask=mask,
+            dropout=dropout,
+            need_weights=need_weights,
+        )
+    with leading("head"):
+        context, weights = attend(
+            query,
+            key,
+            value,
+            score=score,
+            mask=over_heads(as_mask(mask), query),
+            groups=groups,
+            dropout=dropout,
+            need_weights=need_weights,
+        )
+    return Attended(join(context), weights)
 
 
 def split(x: Tensor, heads: int) -> Tensor:
     """(..., n, heads · width) → (..., heads, n, width)."""
-    if heads < 1 or x.shape[-1] % heads:
+    if heads < 1:
+        raise ShapeError(f"there must be at least one head, got {heads}")
+    if x.dim() < 2:
+        raise ShapeError(f"vectors must be (..., positions, width), got {tuple(x.shape)}")
+    if x.shape[-1] % heads:
         raise ShapeError(
             f"heads must divide the width: {x.shape[-1]} cannot be cut into {heads} equal parts"
         )
@@ -137,29 +187,54 @@ def note_projections(
     query: Tensor,
     key: Tensor,
     value: Tensor,
-    how: tuple[str, str, str] = ("X W_Q", "X W_K", "X W_V"),
+    how: tuple[str, str, str],
+    *,
+    apart: bool,
 ) -> None:
     """Note queries, keys and values; ``how`` says what each was made from."""
     if not recording():
         return
-    for name, tensor, formula, axis in (
-        ("queries", query, f"Q = {how[0]}", "query"),
-        ("keys", key, f"K = {how[1]}", "key"),
-        ("values", value, f"V = {how[2]}", "key"),
-    ):
-        note(name, tensor, axes=(axis, "width"), formula=formula, meaning=MEANINGS[name])
+    with leading("head") if apart else nullcontext():
+        for name, tensor, formula, axis in (
+            ("queries", query, f"Q = {how[0]}", "query"),
+            ("keys", key, f"K = {how[1]}", "key"),
+            ("values", value, f"V = {how[2]}", "key"),
+        ):
+            note(name, tensor, axes=(axis, "width"), formula=formula, meaning=MEANINGS[name])
 
 
-def note_output(output: Tensor) -> Tensor:
+def note_turned(query: Tensor, key: Tensor, cached: bool) -> None:
+    """Note the queries and keys that the scores are computed from, where positions turn them."""
+    note(
+        "turned_queries",
+        query,
+        axes=("query", "width"),
+        formula="R(p) q_p",
+        meaning="The query of position p, each pair of its numbers turned by an angle times p.",
+    )
+    note(
+        "turned_keys",
+        key,
+        axes=("key", "width"),
+        formula="[cached ; R(p) k_p]" if cached else "R(p) k_p",
+        meaning="Keys turned the same way: a score then knows how far apart two positions are.",
+    )
+
+
+def note_output(output: Tensor, formula: str) -> Tensor:
     """Note the layer's output and hand it on."""
     note(
         "output",
         output,
         axes=("query", "width"),
-        formula="y_i = [c_1 ; … ; c_h] W_O",
+        formula=f"y_i = {formula}",
         meaning="The heads' results mixed into one vector for each position.",
     )
     return output
+
+
+def _how(w: Tensor | None, name: str) -> str:
+    return "X" if w is None else f"X W_{name}"
 
 
 def _project(x: Tensor, w: Tensor | None, name: str) -> Tensor:

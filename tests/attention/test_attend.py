@@ -13,7 +13,7 @@ from torch import Tensor
 
 import regard
 from regard.attention import Additive, Bilinear, Mask, attend, causal, dot, mix, scaled_dot, weigh
-from regard.errors import MaskError, ShapeError
+from regard.errors import MaskError, RegardError, ShapeError
 from tests.attention.cases import Case, cases, numpy_attend
 
 
@@ -258,3 +258,16 @@ def test_a_mask_over_grouped_heads_is_checked_against_the_query_heads() -> None:
     assert attend(q, k, k, groups=3, mask=torch.ones(6, 3, 4).bool()).context.shape == q.shape
     with pytest.raises(MaskError, match=r"queries \(2, 6\), got \(2,\)"):
         attend(q, k, k, groups=3, mask=torch.ones(2, 3, 4).bool())
+
+
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_mixed_dtypes_and_no_share(need_weights: bool) -> None:
+    q, k = torch.ones(3, 4), torch.ones(3, 4, dtype=torch.float64)
+    text = "one dtype, got torch.float32, torch.float64, torch.float64; move them with"
+    with pytest.raises(RegardError, match=text):
+        attend(q, k, k, need_weights=need_weights)
+    with pytest.raises(RegardError, match="one device, got cpu, meta, cpu"):
+        attend(q, q.to("meta"), q, need_weights=need_weights)
+    for dropout in (-0.1, 1.5):
+        with pytest.raises(RegardError, match=f"from 0 to 1, got {dropout}"):
+            attend(q, q, q, dropout=dropout, need_weights=need_weights)

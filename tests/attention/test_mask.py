@@ -130,3 +130,26 @@ def test_wrong_reach_and_lengths() -> None:
     for lengths in (torch.tensor([1.0]), torch.tensor([True])):
         with pytest.raises(MaskError, match=f"must be whole numbers, got {lengths.dtype}; for a"):
             padding(lengths)
+
+
+def test_a_boolean_tensor_on_either_side_of_and() -> None:
+    allowed = torch.tensor([[True, True], [False, True]])
+    assert text((causal() & allowed).dense(2)) == ["x.", ".x"]
+    assert text((allowed & causal()).dense(2)) == ["x.", ".x"]
+    for wrong in (torch.ones(2, 2), [[True]]):
+        with pytest.raises(MaskError, match="a mask must be boolean, True = may attend, got"):
+            causal() & wrong
+    with pytest.raises(MaskError, match="a mask must be boolean, True = may attend, got"):
+        torch.ones(2, 2) & causal()
+
+
+def test_padding_takes_a_list() -> None:
+    assert torch.equal(padding([3, 2]).dense(1, 3), padding(torch.tensor([3, 2])).dense(1, 3))
+    assert torch.equal(padding((1,), keys=2).dense(1, 2), torch.tensor([[[True, False]]]))
+    assert padding([]).dense(1, 0).shape == (0, 1, 0)
+    with pytest.raises(MaskError, match=r"one for each sequence .* got \['a'\]"):
+        padding(["a"])
+    with pytest.raises(MaskError, match=r"one for each sequence .* got 3"):
+        padding(3)
+    with pytest.raises(MaskError, match=r"must be whole numbers, got torch.float32"):
+        padding([1.5])

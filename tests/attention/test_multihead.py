@@ -184,7 +184,8 @@ def test_a_cache_grows_by_doubling() -> None:
     sizes = set()
     for step in range(100):
         key = torch.full((1, 1, 1, 2), float(step))
-        cache.append(key, -key)
+        with torch.no_grad():
+            cache.append(key, -key)
         assert cache.keys is not None
         sizes.add(cache.keys.shape[-2])
     assert len(sizes) < 10
@@ -269,9 +270,74 @@ def test_the_layer_learns() -> None:
             "number of heads or give head_width",
         ),
         ((8, 4), {"key_heads": 3}, "query heads must be a multiple of key heads, got 4 and 3"),
-        ((8, 0), {}, "query heads must be a multiple of key heads, got 0 and 0"),
+        ((8, 0), {}, "heads must be at least 1, got 0"),
+        ((8, 4), {"key_heads": 0}, "key_heads must be at least 1, got 0"),
+        ((0, 1), {}, "width must be at least 1, got 0"),
+        ((8, 2), {"head_width": 0}, "head_width must be at least 1, got 0"),
+        ((8, 2), {"key_width": 0}, "key_width must be at least 1, got 0"),
+        ((8, 2), {"value_width": -1}, "value_width must be at least 1, got -1"),
     ],
 )
 def test_heads_that_do_not_fit(args: tuple[int, int], options: dict[str, int], text: str) -> None:
     with pytest.raises(ShapeError, match=text):
         MultiHeadAttention(*args, **options)
+
+
+@pytest.mark.parametrize("dropout", [-0.1, 1.5, float("nan")])
+def test_dropout_is_a_share(dropout: float) -> None:
+    text = f"share of weights to drop, from 0 to 1, got {dropout}"
+    with pytest.raises(RegardError, match=text):
+        MultiHeadAttention(8, 2, dropout=dropout)
+
+
+def test_input_of_the_wrong_width_or_dtype() -> None:
+    layer, x = make(8, 2, key_width=7), randn(3, 5, 8)
+    with pytest.raises(ShapeError, match=r"query must be \(..., positions, 8\), got \(3, 5, 7\)"):
+        layer(randn(3, 5, 7))
+    with pytest.raises(
+        ShapeError, match=r"key must be \(..., positions, 7\), got \(3, 5, 8\); make"
+    ):
+        layer(x)
+    with pytest.raises(ShapeError, match=r"value must be \(..., positions, 7\), got \(3, 5, 8\)"):
+        layer(x, randn(3, 5, 7), x)
+    with pytest.raises(ShapeError, match=r"\(..., positions, width\), got \(8,\)"):
+        layer(randn(8))
+    text = r"dtype of its weights, torch.float64, got torch.float32; move one with .to"
+    with pytest.raises(RegardError, match=text):
+        layer(x.float())
+
+
+def test_rotary_positions_of_another_width() -> None:
+    with pytest.raises(ShapeError, match=r"turn vectors of width 6, .* use Rotary\(head_width\)"):
+        make(8, 2, rotary=Rotary(6))(randn(3, 5, 8))
+
+
+def test_a_cache_goes_on_with_its_batch() -> None:
+    layer, cache = make(8, 2), KeyValueCache()
+    layer(randn(3, 1, 8), cache=cache)
+    with pytest.raises(ShapeError, match=r"it began with, \(3, 2\), got \(4, 2\); use a new"):
+        layer(randn(4, 1, 8), cache=cache)
+
+
+@pytest.mark.parametrize("frozen", [(), ("key", "value")])
+@pytest.mark.parametrize("rotary", [None, Rotary(4)])
+def test_gradients_through_a_cache(frozen: tuple[str, ...], rotary: Rotary | None) -> None:
+    """Those of one pass, also where only the queries learn and a cached key is a constant."""
+    layer, x = make(8, 2, rotary=rotary), randn(3, 7, 8)
+    for name in frozen:
+        getattr(layer, name).requires_grad_(False)
+
+    def gradients(y: Tensor) -> list[Tensor]:
+        layer.zero_grad()
+        y.square().sum().backward()
+        return [p.grad.clone() for p in layer.parameters() if p.grad is not None]
+
+    whole = gradients(layer(x, mask=causal()).context)
+    cache = KeyValueCache()
+    with torch.no_grad():
+        start = layer(x[:, :0], mask=causal(), cache=cache).context
+    steps = [layer(part, mask=causal(), cache=cache).context for part in x.split(1, 1)]
+    parts = gradients(torch.cat([start, *steps], 1))
+    assert len(parts) == len(whole) == 8 - 2 * len(frozen)
+    for got, expected in zip(parts, whole, strict=True):
+        torch.testing.assert_close(got, expected, rtol=0, atol=1e-10)

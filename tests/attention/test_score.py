@@ -10,7 +10,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.attention import Additive, Bilinear, additive, bilinear, dot, scaled_dot
+from regard.attention import Additive, Bilinear, additive, attend, bilinear, dot, scaled_dot
+from regard.errors import ShapeError
 
 Q = torch.tensor([[1.0, 2.0], [0.0, -1.0]])
 K = torch.tensor([[3.0, 1.0], [1.0, 1.0], [0.0, 2.0]])
@@ -99,3 +100,15 @@ def test_leading_axes_broadcast() -> None:
     assert dot(query, key).shape == (2, 7, 3, 4)
     assert bilinear(query, key, torch.randn(5, 5)).shape == (2, 7, 3, 4)
     assert additive(query, key, v, square, square).shape == (2, 7, 3, 4)
+
+
+def test_scores_of_the_wrong_width() -> None:
+    q, k = torch.ones(3, 4), torch.ones(5, 6)
+    with pytest.raises(ShapeError, match=r"W \(query width, key width\) = \(4, 6\), got \(4, 5\)"):
+        attend(q, k, k, score=Bilinear(4, 5))
+    with pytest.raises(ShapeError, match=r"W \(hidden, query width\) = \(2, 4\), got \(2, 3\)"):
+        attend(q, k, k, score=Additive(3, 6, 2))
+    with pytest.raises(ShapeError, match=r"U \(hidden, key width\) = \(2, 6\), got \(2, 7\)"):
+        attend(q, k, k, score=Additive(4, 7, 2))
+    with pytest.raises(ShapeError, match=r"width of v, \(4,\), got 4 and 6; a side that is not"):
+        additive(q, k, torch.ones(4))

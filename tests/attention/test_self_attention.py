@@ -116,6 +116,9 @@ def test_errors() -> None:
         self_attention(x, None, None, torch.ones(4))
     with pytest.raises(ShapeError, match=r"W_O must have a row for each number .* 4, got \(3, 4\)"):
         self_attention(x, w_o=torch.ones(3, 4))
-    for heads in (3, 0):
-        with pytest.raises(ShapeError, match=f"divide the width: 4 cannot be cut into {heads} equ"):
-            self_attention(x, heads=heads)
+    with pytest.raises(ShapeError, match="divide the width: 4 cannot be cut into 3 equ"):
+        self_attention(x, heads=3)
+    with pytest.raises(ShapeError, match="there must be at least one head, got 0"):
+        self_attention(x, heads=0)
+    with pytest.raises(ShapeError, match=r"\(..., positions, width\), got \(4,\)"):
+        self_attention(x[0], heads=2)

@@ -167,7 +167,7 @@ def test_json_file_is_the_trace(tmp_path: Path) -> None:
             "--causal does not apply here: with --example the file says this",
         ),
         (["--example", str(CORRECTED), "--seed", "3"], "--seed does not apply here"),
-        (["the", "--vectors", "V", "--heads", "3"], "--heads does not apply here: only --mechanism"),
+        (["the", "--vectors", "V", "--heads", "3"], "--heads does not apply here: only"),
         (["the", "--vectors", "V", "--key-width", "3"], "--key-width does not apply here"),
         (["the", "--vectors", "V", "--seed", "-1"], "-1 is not in the range x>=0"),
         (["the cat", "--vectors", "V", "--word", "dog", "--json", "-"], "'dog' is not one of"),

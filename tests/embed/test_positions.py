@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 
 import numpy as np
@@ -157,3 +158,17 @@ def test_equals_llamas_rotary(base: float) -> None:
     rotary = Rotary(16, base=base)
     torch.testing.assert_close(rotary(q, 7), their_q, rtol=0, atol=2e-5)
     torch.testing.assert_close(rotary(k, 7), their_k, rtol=0, atol=2e-5)
+
+
+@pytest.mark.parametrize(("length", "first"), [(2, -1), (-1, 2)])
+def test_learned_positions_begin_at_0(length: int, first: int) -> None:
+    text = f"counted from 0, got length {length} and first {first}"
+    with pytest.raises(ShapeError, match=text):
+        Learned(4, 3)(length, first)
+
+
+@pytest.mark.parametrize("shape", [(5, 6), (2, 5, 2), (4,)])
+def test_rotary_of_another_width(shape: tuple[int, ...]) -> None:
+    text = rf"turn vectors of width 4, \(..., n, 4\), got {re.escape(str(shape))}; in a layer use"
+    with pytest.raises(ShapeError, match=text):
+        Rotary(4)(torch.ones(shape))
