@@ -57,7 +57,7 @@ def test_record_shows_every_step_of_the_attention() -> None:
     with record() as trace:
         made(*b[:3])
     second = [step.name for step in trace if step.scope == "step 1"]
-    assert second == ["scores", "weights", "weighted_values", "context"]
+    assert second == ["scores", "weights", "values", "weighted_values", "context"]
     assert trace["step 1/weights"].axes == ("batch", "query", "key")
     np.testing.assert_allclose(trace["alignment"].value[:, 1], trace["step 1/weights"].value[:, 0])
     with record() as padded:
