@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("model", metavar="NAME|FOLDER")
+@click.argument("model", metavar="FOLDER")
 @click.option("--pairs", metavar="FILE", help="A table: source TAB target a line.")
 @click.option("--source", metavar="FILE", help="Instead: source sentences, one a line,")
 @click.option("--target", metavar="FILE", help="and their translations.")
@@ -40,10 +40,10 @@ def evaluate(
     from regard.cli.output import write_json
     from regard.models.translation import translate_texts
     from regard.train.metrics import bleu, by_length, chrf
-    from regard.train.shipped import find_translator
+    from regard.train.folder import load_translator
 
     held = _pairs(model, pairs, source, target, reverse)
-    translator, tokens = find_translator(model)
+    translator, tokens = load_translator(model)
     sources = [p.source for p in held.pairs]
     references = [p.target for p in held.pairs]
     said = [

@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 @click.argument("sentences", nargs=-1)
 @click.option(
     "--model",
-    default="bahdanau",
-    show_default=True,
-    metavar="NAME|FOLDER",
-    help="A model that comes with regard, or a run folder of your own.",
+    required=True,
+    metavar="FOLDER",
+    help="The run folder of a trained translator ('regard train translate' makes one).",
 )
 @click.option("--file", metavar="FILE", help="Translate its lines; - is standard input.")
 @click.option(
@@ -60,18 +59,17 @@ def translate(
     json_to: str | None,
     trace_to: str | None,
 ) -> None:
-    """Translate SENTENCES (German to English with the models that come with regard).
+    """Translate SENTENCES, the lines of a file, or what is piped in.
 
     \b
-    regard translate "Können Sie mir helfen, diesen Satz zu übersetzen?" --alignment
-    regard translate --model word-by-word "Können Sie mir helfen?"
-    regard translate --file german.txt > english.txt
+    regard translate --model runs/bahdanau "Können Sie mir helfen?" --alignment
+    regard translate --model runs/bahdanau --file german.txt > english.txt
     """
     from regard.models.translation import translate_texts
-    from regard.train.shipped import find_translator
+    from regard.train.folder import load_translator
 
     texts = _texts(sentences, file)
-    translator, tokens = find_translator(model)
+    translator, tokens = load_translator(model)
     found = translate_texts(
         translator,
         tokens,
