@@ -39,8 +39,8 @@ def evaluate(
     """
     from regard.cli.output import write_json
     from regard.models.translation import translate_texts
-    from regard.train.metrics import bleu, by_length, chrf
     from regard.train.folder import load_translator
+    from regard.train.metrics import bleu, by_length, chrf
 
     held = _pairs(model, pairs, source, target, reverse)
     translator, tokens = load_translator(model)

@@ -103,7 +103,7 @@ def test_evaluate_reports_scores_with_their_signature(run: Path) -> None:
     [
         (["translate", "--model", "nowhere", "a"], "'nowhere' is not a run folder"),
         (["translate", "--model", ".", "a"], "is not a run folder: it has no config.json"),
-        (["translate", "a", "--file", "b"], "give sentences or --file, not both"),
+        (["translate", "--model", "RUN", "a", "--file", "b"], "give sentences or --file, not both"),
         (["translate", "--model", "RUN", "--file", "nowhere.txt"], "cannot read 'nowhere.txt'"),
         (["translate", "--model", "RUN", "a", "--layer", "1"], "layer"),
         (["evaluate", "RUN", "--source", "a"], "--source and --target go together"),
