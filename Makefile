@@ -7,11 +7,18 @@ READY  := $(VENV)/.ready
 .PHONY: demo test check lint types bench clean
 
 demo: $(READY)
-	@$(BIN)/regard explain --example examples/tutorial-corrected.toml --word x1
-	@echo
+	@echo "== A published worked example of self-attention: is it right?"
 	@$(BIN)/regard check examples/tutorial-printed.toml || test $$? -eq 1
 	@echo
+	@echo "== The same example, computed properly, and checked"
+	@$(BIN)/regard explain --example examples/tutorial-corrected.toml --word x1
 	@$(BIN)/regard check examples/tutorial-corrected.toml
+	@echo
+	@echo "== Two heads and a mask"
+	@$(BIN)/regard explain --example examples/two-heads.toml --word 'bread#2' --head 1 --form vector
+	@echo
+	@echo "== What does it cost?"
+	@$(BIN)/regard cost --lengths 256,512,1024,2048 --repeats 3
 
 test: $(READY)
 	$(BIN)/python -m pytest
@@ -31,7 +38,7 @@ bench: $(READY)
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[words,plot,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[words,plot,train,dev]'
 	@touch $@
 
 clean:

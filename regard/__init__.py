@@ -47,7 +47,8 @@ def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that ``regard --help`` need not load torch."""
     if name not in _HOME:
         raise AttributeError(f"module 'regard' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    value = globals()[name] = getattr(import_module(_HOME[name]), name)  # once: it is then found
+    return value
 
 
 def __dir__() -> list[str]:

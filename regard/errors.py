@@ -34,6 +34,18 @@ class UnknownWordError(RegardError):
     """A word that is not in the sentence or not in the vocabulary."""
 
 
+class ConfigError(RegardError):
+    """Settings that cannot be: unknown, of the wrong type, out of range, or against each other."""
+
+
+class DataError(RegardError):
+    """A text or table whose content cannot be used: encoding, columns, line counts, too little."""
+
+
+class TrainingError(RegardError):
+    """A run that cannot go on, such as a loss that is no longer a number."""
+
+
 class MissingExtraError(RegardError):
     """An optional dependency that is not installed."""
 

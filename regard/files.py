@@ -19,15 +19,18 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     thing. On an exception, Ctrl-C included, the temporary file goes and the old file stays.
     """
     target = Path(path)
+    if not target.name:
+        raise FileError(f"cannot write {str(path)!r}: it does not name a file")
     temporary = target.with_name(f".{target.stem}-{secrets.token_hex(4)}{target.suffix}")
     try:
         temporary.touch(exist_ok=False)
-        yield temporary
-        os.replace(temporary, target)
+        try:
+            yield temporary
+            os.replace(temporary, target)
+        finally:
+            temporary.unlink(missing_ok=True)
     except OSError as error:
         raise FileError(f"cannot write {str(target)!r}: {error.strerror or error}") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

@@ -8,8 +8,9 @@ and each note becomes a :class:`~regard.trace.Step`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ class Recorder:
         self.trace = trace
         self.scopes: list[str] = []
         self.leading: tuple[str, ...] = ()
+        self.last: dict[tuple[str, str], tuple[Any, Array]] = {}
 
     def note(
         self,
@@ -35,9 +37,15 @@ class Recorder:
         formula: str,
         meaning: str,
     ) -> None:
-        from regard.trace import Step
+        from regard.trace import Derived, Step
 
-        content = value if isinstance(value, Derived) else to_array(value)
+        where = "/".join(self.scopes)
+        if isinstance(value, Derived):
+            content: Array | Derived = value
+        else:
+            content = to_array(value)
+            if hasattr(value, "detach"):  # weakly: a trace must not keep tensors alive
+                self.last[where, name] = weakref.ref(value), content
         # A mechanism names its own axes; what callers put in front is theirs to name, or batch.
         named = [*self.leading, *axes][-content.ndim :] if content.ndim else []
         extra = content.ndim - len(named)
@@ -48,21 +56,29 @@ class Recorder:
             axes=[*batch, *named],
             formula=formula,
             meaning=meaning,
-            scope="/".join(self.scopes),
+            scope=where,
         )
         self.trace.steps.append(step)
 
+    def noted(self, name: str, value: Any) -> Array | None:
+        kept = self.last.get(("/".join(self.scopes), name))
+        return kept[1] if kept is not None and kept[0]() is value else None
 
-class Derived:
-    """A value made from other noted values only where somebody looks at it."""
+    @contextmanager
+    def inside(self, scope: str) -> Iterator[None]:
+        self.scopes.append(scope)
+        try:
+            yield
+        finally:
+            self.scopes.pop()
 
-    def __init__(self, make: Callable[..., Array], *parts: Any, ndim: int) -> None:
-        self.make = make
-        self.parts = [to_array(part) for part in parts]
-        self.ndim = ndim
-
-    def __call__(self) -> Array:
-        return self.make(*self.parts)
+    @contextmanager
+    def behind(self, axes: tuple[str, ...]) -> Iterator[None]:
+        before, self.leading = self.leading, axes
+        try:
+            yield
+        finally:
+            self.leading = before
 
 
 @contextmanager
@@ -98,7 +114,7 @@ def note(
     formula: str = "",
     meaning: str = "",
 ) -> None:
-    """Note ``value`` (a tensor, an array, or a :class:`Derived`) if a recorder is active.
+    """Note ``value`` if a recorder is active: a tensor, an array, or a ``Derived`` of regard.trace.
 
     ``axes`` names the last axes; those before them are named by :func:`leading`, or batch.
     """
@@ -107,32 +123,29 @@ def note(
         recorder.note(name, value, axes, formula, meaning)
 
 
-@contextmanager
-def scope(name: str) -> Iterator[None]:
+def noted(name: str, value: Any) -> Array | None:
+    """The array that the tensor ``value`` became when it was noted as ``name``, last and here.
+
+    None if it was not. What is derived from noted values shares their arrays.
+    """
+    recorder = _active.get()
+    return None if recorder is None else recorder.noted(name, value)
+
+
+_NOTHING = nullcontext()
+"""What a block enters while nobody records: a generator for each block would cost more."""
+
+
+def scope(name: str) -> AbstractContextManager[None]:
     """Notes inside the block carry ``name`` in front: ``layer 0/weights``."""
     recorder = _active.get()
-    if recorder is None:
-        yield
-        return
-    recorder.scopes.append(name)
-    try:
-        yield
-    finally:
-        recorder.scopes.pop()
+    return _NOTHING if recorder is None else recorder.inside(name)
 
 
-@contextmanager
-def leading(*axes: str) -> Iterator[None]:
+def leading(*axes: str) -> AbstractContextManager[None]:
     """Notes inside the block have these axes before the ones they name themselves (the heads)."""
     recorder = _active.get()
-    if recorder is None:
-        yield
-        return
-    before, recorder.leading = recorder.leading, axes
-    try:
-        yield
-    finally:
-        recorder.leading = before
+    return _NOTHING if recorder is None else recorder.behind(axes)
 
 
 def to_array(value: Any) -> Array:

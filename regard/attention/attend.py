@@ -12,7 +12,7 @@ see them: then it takes the four steps above, one line each, and notes every one
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -21,8 +21,9 @@ from torch import Tensor
 from regard.attention.fused import fused, fused_scale
 from regard.attention.mask import Mask, as_mask
 from regard.attention.score import Score, scaled_dot
-from regard.errors import MaskError, ShapeError
-from regard.record import Derived, note, recording
+from regard.errors import MaskError, RegardError, ShapeError
+from regard.record import note, noted, recording
+from regard.trace import Derived, Part
 
 
 class Attended(NamedTuple):
@@ -50,12 +51,18 @@ def attend(
     > 1 the axis before the last two is the heads', and each key/value head serves that many
     query heads. ``dropout`` is the share of weights to drop (training only: pass 0 otherwise).
     """
-    allowed = as_mask(mask)
+    allowed = None if mask is None else as_mask(mask)
+    if dropout and not 0 <= dropout <= 1:
+        raise RegardError(f"dropout is the share of weights to drop, from 0 to 1, got {dropout}")
     if not need_weights and not recording():
         scale = fused_scale(score, query)
         if scale is not None:
             _check(query, key, value, allowed, groups)
-            return Attended(fused(query, key, value, allowed, scale, groups, dropout), None)
+            try:
+                return Attended(fused(query, key, value, allowed, scale, groups, dropout), None)
+            except RuntimeError:  # asked only now: a look at the dtypes takes time on each call
+                _check_kinds(query, key, value)
+                raise
     return explained(query, key, value, score, allowed, groups, dropout)
 
 
@@ -70,12 +77,11 @@ def explained(
 ) -> Attended:
     """The four verbs, one line each: what the fast path computes, with every value at hand."""
     _check(query, key, value, mask, groups, same_width=fused_scale(score, query) is not None)
-    if groups > 1:
-        key, value = key.repeat_interleave(groups, -3), value.repeat_interleave(groups, -3)
-    scores = score(query, key)
+    _check_kinds(query, key, value)
+    scores = score(query, key.repeat_interleave(groups, -3) if groups > 1 else key)
     weights = weigh(scores, None if mask is None else _tile(mask, scores))
-    kept = F.dropout(weights, dropout) if dropout else weights
-    return Attended(mix(kept, value), weights)
+    kept = drop(weights, dropout) if dropout else weights
+    return Attended(mix(kept, value, groups), weights)
 
 
 def weigh(scores: Tensor, allowed: Tensor | None = None) -> Tensor:
@@ -106,29 +112,58 @@ def weigh(scores: Tensor, allowed: Tensor | None = None) -> Tensor:
     return weights
 
 
-def mix(weights: Tensor, value: Tensor) -> Tensor:
-    """c[i] = sum_j a[i,j] v_j: weights (..., q, k) and value (..., k, w) give (..., q, w)."""
-    context = weights @ value
+def drop(weights: Tensor, dropout: float) -> Tensor:
+    """Drop this share of the weights and enlarge the others as much, as training does."""
+    kept = F.dropout(weights, dropout)
+    note(
+        "kept",
+        kept,
+        axes=("query", "key"),
+        formula=f"dropout(a[i,j], {dropout:g})",
+        meaning="In training some weights are dropped by chance, and the others grow for them.",
+    )
+    return kept
+
+
+def mix(weights: Tensor, value: Tensor, groups: int = 1) -> Tensor:
+    """c[i] = sum_j a[i,j] v_j: weights (..., q, k) and value (..., k, w) give (..., q, w).
+
+    With ``groups`` > 1 each head of values (axis -3) serves that many heads of weights.
+    """
+    context = weights @ (value.repeat_interleave(groups, -3) if groups > 1 else value)
     if recording():
-        note(
-            "weighted_values",
-            Derived(_weighted, weights, value, ndim=context.dim() + 1),
-            axes=("query", "key", "width"),
-            formula="a[i,j] v_j",
-            meaning="Each value shrunk to its share: little is left of what got little weight.",
-        )
+        note_weighted(weights, value)
         note(
             "context",
             context,
             axes=("query", "width"),
             formula="c[i] = sum_j a[i,j] v_j",
-            meaning="Their sum: what this position takes from all the others.",
+            meaning="Their sum: what this position takes from every position it may see.",
         )
     return context
 
 
-def _weighted(weights: Any, value: Any) -> Any:
-    return weights[..., None] * value[..., None, :, :]
+def note_weighted(weights: Tensor, value: Tensor) -> None:
+    """Note a[i,j] v_j as made from the weights and values noted, which are noted if need be."""
+    shares = "weights" if noted("kept", weights) is None else "kept"
+    parts = []
+    for name, tensor, axes, formula, meaning in (
+        (shares, weights, ("query", "key"), "a[i,j]", "The share of attention each key gets."),
+        ("values", value, ("key", "width"), "v_j", "What each key hands over."),
+    ):
+        array = noted(name, tensor)
+        if array is None:
+            note(name, tensor, axes=axes, formula=formula, meaning=meaning)
+            array = noted(name, tensor)
+        assert array is not None
+        parts.append(Part(name, array))
+    note(
+        "weighted_values",
+        Derived(*parts),
+        axes=("query", "key", "width"),
+        formula="a[i,j] v_j",
+        meaning="Each value shrunk to its share: little is left of what got little weight.",
+    )
 
 
 def _tile(mask: Mask, scores: Tensor) -> Tensor | None:
@@ -146,6 +181,30 @@ def _check(
 ) -> None:
     """Raise with the rule, the expected and the got if the shapes do not fit together."""
     q, k, v = query.shape, key.shape, value.shape
+    if not (q == k == v and groups == 1 and len(q) >= 2):
+        _check_shapes(q, k, v, groups, same_width)
+    if mask is not None and mask.allowed is not None:
+        mask.check(q[-2], k[-2])
+        if mask.allowed.dim() > 2:
+            _check_mask_lead(q, k, mask.allowed, groups)
+
+
+def _check_kinds(query: Tensor, key: Tensor, value: Tensor) -> None:
+    """Raise if the tensors are of different dtypes or on different devices."""
+    for what, kinds in (
+        ("dtype", (query.dtype, key.dtype, value.dtype)),
+        ("device", (query.device, key.device, value.device)),
+    ):
+        if len(set(kinds)) > 1:
+            got = ", ".join(map(str, kinds))
+            raise RegardError(
+                f"query, key and value must have one {what}, got {got}; move them with .to(…)"
+            )
+
+
+def _check_shapes(
+    q: torch.Size, k: torch.Size, v: torch.Size, groups: int, same_width: bool
+) -> None:
     if len(q) < 2 or len(k) < 2 or len(v) < 2:
         raise ShapeError(
             f"query, key and value need at least two axes (positions, width), "
@@ -163,17 +222,14 @@ def _check(
             f"with groups={groups} there must be {groups} query heads (axis -3) to each key/value "
             f"head, got queries {tuple(q)}, keys {tuple(k)}, values {tuple(v)}"
         )
-    if groups == 1 and not q[:-2] == k[:-2] == v[:-2]:
-        _broadcast(q[:-2], k[:-2], v[:-2])
-    if mask is not None:
-        mask.check(q[-2], k[-2])
-        if mask.allowed is not None and mask.allowed.dim() > 2:
-            _check_mask_lead(query, key, mask.allowed, groups)
+    inner = -2 if groups == 1 else -3
+    if not q[:inner] == k[:inner] == v[:inner]:
+        _broadcast(q[:inner], k[:inner], v[:inner])
 
 
-def _check_mask_lead(query: Tensor, key: Tensor, allowed: Tensor, groups: int) -> None:
+def _check_mask_lead(q: torch.Size, k: torch.Size, allowed: Tensor, groups: int) -> None:
     """A mask may broadcast over leading axes but must not add or change any."""
-    lead = query.shape[:-2] if groups > 1 else _broadcast(query.shape[:-2], key.shape[:-2])
+    lead = _broadcast(q[:-2], k[:-2]) if groups == 1 else (*_broadcast(q[:-3], k[:-3]), q[-3])
     own = allowed.shape[:-2]
     fits = len(own) <= len(lead) and all(
         m in (1, n) for m, n in zip(reversed(own), reversed(lead), strict=False)

@@ -23,7 +23,8 @@ BLOCK = 256
 def fused_scale(score: Score, query: Tensor) -> float | None:
     """The scale with which the fused kernel computes ``score``; None if it cannot."""
     if score is scaled_dot:
-        return float(1 / math.sqrt(query.shape[-1])) if query.shape[-1] else None
+        width = query.shape[-1]
+        return width**-0.5 if width else None
     if score is dot:
         return 1.0
     if isinstance(score, functools.partial) and score.func is scaled_dot and not score.args:
@@ -42,20 +43,24 @@ def fused(
     dropout: float,
 ) -> Tensor:
     """The fused kernel on four axes, which is where PyTorch has a fast one."""
-    queries, keys = query.shape[-2], key.shape[-2]
+    q, k, v = query.shape, key.shape, value.shape
+    is_causal, allowed = False, None
     if mask is not None:
         before, after = mask.reach
-        if before is not None and after is not None and keys > 2 * (before + after + BLOCK):
+        if before is not None and after is not None and k[-2] > 2 * (before + after + BLOCK):
             return _banded(query, key, value, mask, scale, groups, dropout)
-    is_causal, allowed = _fused_mask(mask, queries, keys, query.device)
-    narrow = value.shape[-1]
-    if narrow != query.shape[-1]:  # the fused kernel wants one width; zeros change nothing
-        query, key, value = _same_width(query, key, value)
-    lead = query.shape[:-2]
-    if query.dim() != 4 or (groups == 1 and not lead == key.shape[:-2] == value.shape[:-2]):
-        query, key, value, lead = _four_axes(query, key, value, groups)
+        if before is None and after == 0 and mask.allowed is None and q[-2] in (1, k[-2]):
+            is_causal = q[-2] == k[-2]  # the kernel knows this rule; a last query sees every key
+        else:
+            allowed = mask.tile((0, q[-2]), (0, k[-2]), q[-2], k[-2], query.device)
+    lead = None
+    if not (q == k == v and len(q) == 4):
+        if v[-1] != q[-1]:  # the fused kernel wants one width; zeros change nothing
+            query, key, value = _same_width(query, key, value)
+        if not _has_four_axes(q, k, v, groups):
+            query, key, value, lead = _four_axes(query, key, value, groups)
     if allowed is not None and allowed.dim() > 2:
-        allowed = _mask_axes(allowed, lead)
+        allowed = _mask_axes(allowed, q[:-2] if lead is None else lead)
     context = F.scaled_dot_product_attention(
         query,
         key,
@@ -66,23 +71,9 @@ def fused(
         scale=scale,
         enable_gqa=groups > 1,
     )
-    if len(lead) != 2:
-        context = context.reshape(*lead, queries, context.shape[-1])
-    return context if context.shape[-1] == narrow else context[..., :narrow]
-
-
-def _fused_mask(
-    mask: Mask | None, queries: int, keys: int, device: torch.device
-) -> tuple[bool, Tensor | None]:
-    """The mask as the fused kernel takes it: a flag where the rule is known to it, or a tensor."""
-    if mask is None:
-        return False, None
-    if mask.causal and mask.before is None and mask.allowed is None:
-        if queries == keys:
-            return True, None
-        if queries == 1 <= keys:
-            return False, None
-    return False, mask.tile((0, queries), (0, keys), queries, keys, device)
+    if lead is not None:
+        context = context.reshape(*lead, q[-2], context.shape[-1])
+    return context if q[-1] <= v[-1] else context[..., : v[-1]]
 
 
 def _banded(
@@ -123,6 +114,13 @@ def _same_width(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tens
     width = max(query.shape[-1], value.shape[-1])
     pads = [F.pad(t, (0, width - t.shape[-1])) for t in (query, key, value)]
     return pads[0], pads[1], pads[2]
+
+
+def _has_four_axes(q: torch.Size, k: torch.Size, v: torch.Size, groups: int) -> bool:
+    """Whether the leading axes are two, (batch, head), with nothing to broadcast."""
+    if not len(q) == len(k) == len(v) == 4:
+        return False
+    return q[0] == k[0] == v[0] and (groups > 1 or q[1] == k[1] == v[1])
 
 
 def _four_axes(

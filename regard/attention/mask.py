@@ -12,6 +12,7 @@ query sits at the last key.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -33,14 +34,28 @@ class Mask:
     allowed: Tensor | None = None
     """Boolean, broadcastable to (..., queries, keys): any other rule, such as padding."""
 
-    def __and__(self, other: Mask) -> Mask:
-        pair = [m.allowed for m in (self, other) if m.allowed is not None]
+    def __post_init__(self) -> None:
+        if self.allowed is None:
+            return
+        if not isinstance(self.allowed, Tensor) or self.allowed.dtype != torch.bool:
+            got = getattr(self.allowed, "dtype", type(self.allowed).__name__)
+            raise MaskError(
+                f"a mask must be boolean, True = may attend, got {got}; for a 0/1 mask write "
+                "mask.bool(), for an additive one mask == 0, for PyTorch's key_padding_mask ~mask"
+            )
+        if self.allowed.dim() < 2:  # a row of keys holds for every query
+            object.__setattr__(self, "allowed", torch.atleast_2d(self.allowed))
+
+    def __and__(self, other: Mask | Tensor) -> Mask:
+        rules = as_mask(other) or Mask()
         return Mask(
-            self.causal or other.causal,
-            _least(self.before, other.before),
-            _least(self.after, other.after),
-            pair[0] & pair[1] if len(pair) == 2 else (pair[0] if pair else None),
+            self.causal or rules.causal,
+            _least(self.before, rules.before),
+            _least(self.after, rules.after),
+            _both(self.allowed, rules.allowed),
         )
+
+    __rand__ = __and__  # a tensor on the left does not know what a Mask is and asks it
 
     @property
     def reach(self) -> tuple[int | None, int | None]:
@@ -69,7 +84,7 @@ class Mask:
         if self.allowed is not None:
             part = self.allowed.to(device)
             part = part if part.shape[-1] == 1 else part[..., columns[0] : columns[1]]
-            if part.dim() > 1 and part.shape[-2] != 1:
+            if part.shape[-2] != 1:
                 part = part[..., rows[0] : rows[1], :]
             tile = part if tile is None else tile & part
         return tile
@@ -87,8 +102,8 @@ class Mask:
         """Raise unless the mask's last two axes fit ``queries`` × ``keys``."""
         if self.allowed is None:
             return
-        got = (1, 1, *self.allowed.shape)[-2:]
-        if got[0] not in (1, queries) or got[1] not in (1, keys):
+        rows, columns = self.allowed.shape[-2:]
+        if rows not in (1, queries) or columns not in (1, keys):
             raise MaskError(
                 f"a mask must be broadcastable to (..., queries, keys) = (..., {queries}, {keys}), "
                 f"got {tuple(self.allowed.shape)}"
@@ -97,7 +112,10 @@ class Mask:
 
 def causal() -> Mask:
     """A position sees itself and what came before it."""
-    return Mask(causal=True)
+    return _CAUSAL
+
+
+_CAUSAL = Mask(causal=True)
 
 
 def window(before: int, after: int | None = None) -> Mask:
@@ -107,36 +125,56 @@ def window(before: int, after: int | None = None) -> Mask:
     return Mask(before=before, after=before if after is None else after)
 
 
-def padding(lengths: Tensor, keys: int | None = None) -> Mask:
+def padding(lengths: Tensor | Sequence[int], keys: int | None = None) -> Mask:
     """Sequence b of a batch has ``lengths[b]`` real keys; those behind them are padding.
 
-    ``lengths`` is (batch,) of whole numbers; ``keys`` is the padded length (the longest if not
+    ``lengths`` is (batch,) whole numbers; ``keys`` is the padded length (the longest if not
     given). The rule is (batch, 1, keys).
     """
+    lengths = _whole(lengths)
     if lengths.dtype.is_floating_point or lengths.dtype == torch.bool:
         raise MaskError(
             f"padding lengths must be whole numbers, got {lengths.dtype}; "
             "for a boolean mask of the keys use Mask(allowed=keys.unsqueeze(-2))"
         )
-    longest = int(lengths.max()) if lengths.numel() else 0
+    shortest, longest = (int(n) for n in lengths.aminmax()) if lengths.numel() else (0, 0)
     keys = longest if keys is None else keys
-    if longest > keys:
-        raise MaskError(f"a length must be at most the padded length {keys}, got {longest}")
+    if shortest < 0 or longest > keys:
+        raise MaskError(
+            f"a length must be from 0 to the padded length {keys}, "
+            f"got {shortest if shortest < 0 else longest}"
+        )
     inside = torch.arange(keys, device=lengths.device) < lengths.unsqueeze(-1)
     return Mask(allowed=inside.unsqueeze(-2))
 
 
 def as_mask(mask: Mask | Tensor | None) -> Mask | None:
     """Accept a :class:`Mask`, a boolean tensor (True = may attend) or None."""
-    if mask is None or isinstance(mask, Mask):
-        return mask
-    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
-        got = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
+    return mask if mask is None or isinstance(mask, Mask) else Mask(allowed=mask)
+
+
+def _whole(lengths: Tensor | Sequence[int]) -> Tensor:
+    if isinstance(lengths, Tensor):
+        return lengths
+    try:
+        return torch.tensor(lengths) if len(lengths) else torch.zeros(0, dtype=torch.int64)
+    except (TypeError, ValueError):
         raise MaskError(
-            f"a mask must be boolean, True = may attend, got {got}; for a 0/1 mask write "
-            "mask.bool(), for an additive one mask == 0, for PyTorch's key_padding_mask ~mask"
-        )
-    return Mask(allowed=mask)
+            "padding lengths must be whole numbers, one for each sequence of the batch: a tensor "
+            f"or a list, got {lengths!r}"
+        ) from None
+
+
+def _both(a: Tensor | None, b: Tensor | None) -> Tensor | None:
+    if a is None or b is None:
+        return b if a is None else a
+    try:
+        return a & b
+    except RuntimeError:
+        raise MaskError(
+            f"masks combined by & must broadcast to each other, got {tuple(a.shape)} "
+            f"and {tuple(b.shape)}"
+        ) from None
 
 
 def _least(a: int | None, b: int | None) -> int | None:

@@ -8,20 +8,27 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from regard.attention.attend import Attended, attend
-from regard.attention.mask import Mask, as_mask
-from regard.attention.score import scaled_dot
-from regard.attention.self_attention import join, note_output, note_projections, split
+from regard.attention.attend import Attended
+from regard.attention.mask import Mask
+from regard.attention.self_attention import (
+    attend_split,
+    note_output,
+    note_projections,
+    note_turned,
+    split,
+)
 from regard.errors import RegardError, ShapeError
-from regard.record import leading, note
+from regard.record import leading, note, recording
 
 
 @dataclass
 class KeyValueCache:
     """Keys and values of the positions already read, so that decoding computes each only once.
 
-    Pass the same object to each step's call. Buffers grow by doubling. For cross-attention the
-    first call fills it and later calls reuse it: the memory does not change while decoding.
+    Pass the same object to each step's call. Buffers grow by doubling; while gradients are on, each
+    step makes new ones, because what a gradient needs must not be written over. For
+    cross-attention the first call fills it and later calls reuse it: the memory does not change
+    while decoding.
     """
 
     length: int = 0
@@ -31,6 +38,12 @@ class KeyValueCache:
     def append(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Add (..., heads, n, width) and return everything so far."""
         end = self.length + key.shape[-2]
+        if self.keys is not None and self.keys.shape[:-2] != key.shape[:-2]:
+            raise ShapeError(
+                f"a cache goes on with the (batch, heads) it began with, "
+                f"{tuple(self.keys.shape[:-2])}, got {tuple(key.shape[:-2])}; use a new "
+                "KeyValueCache for another batch, or select() its rows"
+            )
         self.keys = _written(self.keys, key, self.length, end)
         self.values = _written(self.values, value, self.length, end)
         self.length = end
@@ -55,7 +68,8 @@ class MultiHeadAttention(nn.Module):
 
     ``width`` of the queries and of the output; ``heads`` of ``head_width`` each (width / heads
     if not given); ``key_heads`` fewer key/value heads than query heads (grouped; Ainslie et al.
-    2023); ``key_width``, ``value_width`` of what is attended to, if it differs (cross-attention).
+    2023); ``key_width``, ``value_width`` of what is attended to, if it differs (cross-attention;
+    values are as wide as keys if not given).
     ``rotary`` turns queries and keys by their position: ``rotary(x, first)`` with x
     (..., heads, n, head_width) whose first row stands at position ``first``.
     """
@@ -75,22 +89,28 @@ class MultiHeadAttention(nn.Module):
     ) -> None:
         super().__init__()
         key_heads = heads if key_heads is None else key_heads
-        if heads < 1 or key_heads < 1 or heads % key_heads:
+        _check_sizes(
+            width=width,
+            heads=heads,
+            head_width=head_width,
+            key_heads=key_heads,
+            key_width=key_width,
+            value_width=value_width,
+        )
+        if heads % key_heads:
             raise ShapeError(
                 f"query heads must be a multiple of key heads, got {heads} and {key_heads}"
             )
-        if head_width is None:
-            if width % heads:
-                raise ShapeError(
-                    f"heads must divide the width: {width} cannot be cut into {heads} equal "
-                    "parts; choose another number of heads or give head_width"
-                )
-            head_width = width // heads
+        if not 0 <= dropout <= 1:
+            raise RegardError(
+                f"dropout is the share of weights to drop, from 0 to 1, got {dropout}"
+            )
+        head_width = _head_width(width, heads) if head_width is None else head_width
         self.width, self.heads, self.key_heads = width, heads, key_heads
         self.head_width, self.dropout, self.rotary = head_width, dropout, rotary
         self.query = nn.Linear(width, heads * head_width, bias)
         self.key = nn.Linear(key_width or width, key_heads * head_width, bias)
-        self.value = nn.Linear(value_width or width, key_heads * head_width, bias)
+        self.value = nn.Linear(value_width or key_width or width, key_heads * head_width, bias)
         self.output = nn.Linear(heads * head_width, width, bias)
         self.reset_parameters()
 
@@ -119,33 +139,50 @@ class MultiHeadAttention(nn.Module):
         cross-attention projects its memory only once. Returns the output (..., q, width) and the
         weights (..., heads, q, k) or None.
         """
-        note("input", query, axes=("position", "width"), formula="x_i", meaning=_INPUT)
-        q = split(self.query(query), self.heads)
-        first = 0
-        if key is not None and cache is not None and cache.length:
-            k, v = cache.all()
-        else:
-            source = query if key is None else key
-            k = split(self.key(source), self.key_heads)
-            v = split(self.value(source if value is None else value), self.key_heads)
-            first = cache.length if cache is not None else 0
-            k = k if self.rotary is None else self.rotary(k, first)
-            if cache is not None:
-                k, v = cache.append(k, v)
-        q = q if self.rotary is None else self.rotary(q, first)
-        with leading("head"):
-            note_projections(q, k, v)
-            context, weights = attend(
-                q,
-                k,
-                v,
-                score=scaled_dot,
-                mask=_over_heads(as_mask(mask), q),
-                groups=self.heads // self.key_heads,
-                dropout=self.dropout if self.training else 0.0,
-                need_weights=need_weights,
+        if self.rotary is not None and key is not None and cache is not None:
+            raise RegardError(
+                "a cross-attention cache does not know where the queries stand, which rotary "
+                "positions need; call without cache, or make the module without rotary"
             )
-        return Attended(note_output(self.output(join(context))), weights)
+        first = cache.length if cache is not None and key is None else 0
+        q = straight_q = split(_project(self.query, query, "query"), self.heads)
+        straight_k, k, v = self._keys(query if key is None else key, value, cache, first)
+        if self.rotary is not None:
+            q = self.rotary(q, first)
+        if recording():
+            self._note_input(query, key, value)
+            how = self._how(key is not None, value is not None, cached=first > 0)
+            note_projections(straight_q, straight_k, v, how, apart=True)
+            if self.rotary is not None:
+                with leading("head"):
+                    note_turned(q, k, cached=first > 0)
+        context, weights = attend_split(
+            q,
+            k,
+            v,
+            mask=mask,
+            groups=self.heads // self.key_heads,
+            dropout=self.dropout if self.training else 0.0,
+            need_weights=need_weights,
+        )
+        bias = "" if self.output.bias is None else " + b_O"
+        return Attended(note_output(self.output(context), f"[c_1 ; … ; c_h] W_O{bias}"), weights)
+
+    def _keys(
+        self, source: Tensor, value: Tensor | None, cache: KeyValueCache | None, first: int
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Keys before positions turn them, the keys to attend to, and the values."""
+        if cache is not None and cache.length and first == 0:  # cross-attention: projected before
+            k, v = cache.all()
+            return k, k, v
+        k = straight = split(_project(self.key, source, "key"), self.key_heads)
+        given = source if value is None else value
+        v = split(_project(self.value, given, "value"), self.key_heads)
+        if self.rotary is not None:
+            k = self.rotary(k, first)
+        if cache is not None:
+            k, v = cache.append(k, v)
+        return k if self.rotary is None else straight, k, v
 
     @classmethod
     def from_torch(cls, module: nn.MultiheadAttention) -> MultiHeadAttention:
@@ -202,11 +239,64 @@ class MultiHeadAttention(nn.Module):
                     bias.copy_(ours.bias)
         return made.train(self.training)
 
+    def _note_input(self, query: Tensor, key: Tensor | None, value: Tensor | None) -> None:
+        axes = ("position", "width")
+        note("input", query, axes=axes, formula="x_i", meaning="One vector for each position.")
+        if key is not None:
+            meaning = "What is attended to: one vector for each position."
+            note("memory", key, axes=axes, formula="m_j", meaning=meaning)
+        if value is not None:
+            meaning = "What the values are made from, where it is not what the keys are made from."
+            note("memory_values", value, axes=axes, formula="n_j", meaning=meaning)
+
+    def _how(self, cross: bool, other_values: bool, cached: bool) -> tuple[str, str, str]:
+        """What queries, keys and values are made from; M is the memory attended to."""
+        source, bias = "M" if cross else "X", self.query.bias is not None
+        q, k, v = (f" + b_{n}" if bias else "" for n in "QKV")
+        keys, values = f"{source} W_K{k}", f"{'N' if other_values else source} W_V{v}"
+        if cached:  # turned keys come out of the cache turned: there these are the new ones
+            keys = keys if self.rotary is not None else f"[cached ; {keys}]"
+            values = f"[cached ; {values}]"
+        return f"X W_Q{q}", keys, values
+
     def _linears(self) -> tuple[nn.Linear, nn.Linear, nn.Linear, nn.Linear]:
         return self.query, self.key, self.value, self.output
 
 
-_INPUT = "One vector for each position."
+def _project(linear: nn.Module, x: Tensor, name: str) -> Tensor:
+    """``linear(x)``; if that fails, what is wrong with ``x``."""
+    try:
+        projected: Tensor = linear(x)
+        return projected
+    except RuntimeError:  # asked only now: a check would take time on each call
+        width = getattr(linear, "in_features", None)
+        if width is not None and x.shape[-1:] != (width,):
+            raise ShapeError(
+                f"this attention's {name} must be (..., positions, {width}), got {tuple(x.shape)}; "
+                "make the module with the width of its input (width, key_width, value_width)"
+            ) from None
+        weight = getattr(linear, "weight", x)
+        if weight.dtype != x.dtype:
+            raise RegardError(
+                f"this attention's {name} must have the dtype of its weights, {weight.dtype}, "
+                f"got {x.dtype}; move one with .to(…)"
+            ) from None
+        raise
+
+
+def _check_sizes(**sizes: int | None) -> None:
+    for name, size in sizes.items():
+        if size is not None and size < 1:
+            raise ShapeError(f"{name} must be at least 1, got {size}")
+
+
+def _head_width(width: int, heads: int) -> int:
+    if width % heads:
+        raise ShapeError(
+            f"heads must divide the width: {width} cannot be cut into {heads} equal parts; "
+            "choose another number of heads or give head_width"
+        )
+    return width // heads
 
 
 def _torch_parts(module: nn.MultiheadAttention) -> tuple[list[Tensor], list[Tensor | None]]:
@@ -221,17 +311,13 @@ def _torch_parts(module: nn.MultiheadAttention) -> tuple[list[Tensor], list[Tens
     return [*weights, module.out_proj.weight], [*biases, module.out_proj.bias]
 
 
-def _over_heads(mask: Mask | None, query: Tensor) -> Mask | None:
-    """A (batch, q, k) mask holds for every head: give it an axis for them."""
-    if mask is None or mask.allowed is None or mask.allowed.dim() != 3 or query.dim() != 4:
-        return mask
-    return Mask(mask.causal, mask.before, mask.after, mask.allowed.unsqueeze(-3))
-
-
 def _written(buffer: Tensor | None, part: Tensor, start: int, end: int) -> Tensor:
     """``buffer`` with ``part`` at [start, end), grown to twice the need when too small."""
     if buffer is None:
         return part
+    if torch.is_grad_enabled():
+        # Even frozen keys may be needed, as they were, for the gradient of the queries.
+        return torch.cat((buffer[..., :start, :], part), -2)
     if end > buffer.shape[-2]:
         grown = part.new_empty(*part.shape[:-2], 2 * end, part.shape[-1])
         grown[..., :start, :] = buffer[..., :start, :]

@@ -18,6 +18,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
+from regard.errors import ShapeError
 from regard.record import note, recording
 
 Score = Callable[[Tensor, Tensor], Tensor]
@@ -41,10 +42,12 @@ def scaled_dot(query: Tensor, key: Tensor, *, scale: float | None = None) -> Ten
 
     ``scale`` replaces 1/sqrt(d_k). With d_k = 64 the scale is 1/8.
     """
-    width = key.shape[-1]
-    scaled = dot(query, key) * (1 / math.sqrt(width) if scale is None else scale)
+    factor = 1 / math.sqrt(key.shape[-1]) if scale is None else scale
+    scaled = dot(query, key) * factor
     if recording():
-        by = f"/ sqrt({width})" if scale is None else f"* {scale:.6g}"
+        squared = 1 / factor**2 if factor > 0 else math.nan
+        whole = abs(squared - round(squared)) < 1e-6 if math.isfinite(squared) else False
+        by = f"/ sqrt({round(squared)})" if whole else f"* {factor:.6g}"
         note(
             "scaled",
             scaled,
@@ -57,6 +60,11 @@ def scaled_dot(query: Tensor, key: Tensor, *, scale: float | None = None) -> Ten
 
 def bilinear(query: Tensor, key: Tensor, weight: Tensor) -> Tensor:
     """e[i,j] = q_i W k_j, with W (query width, key width): the widths may differ (Luong 2015)."""
+    if weight.shape != (query.shape[-1], key.shape[-1]):
+        raise ShapeError(
+            f"a bilinear score needs W (query width, key width) = "
+            f"({query.shape[-1]}, {key.shape[-1]}), got {tuple(weight.shape)}"
+        )
     scores = query @ weight @ key.mT
     note(
         "scores",
@@ -81,8 +89,13 @@ def additive(
     Either matrix may be None: that side is already projected, as a decoder does that computes
     U k_j once per sentence. The form v · tanh(M [q_i; k_j]) is the same thing with M = [W  U].
     """
-    q = query if w_query is None else query @ w_query.mT
-    k = key if w_key is None else key @ w_key.mT
+    q = query if w_query is None else query @ _hidden(w_query, v, query, "W", "query").mT
+    k = key if w_key is None else key @ _hidden(w_key, v, key, "U", "key").mT
+    if not q.shape[-1:] == k.shape[-1:] == v.shape:
+        raise ShapeError(
+            f"an additive score adds query and key in the width of v, {tuple(v.shape)}, got "
+            f"{q.shape[-1]} and {k.shape[-1]}; a side that is not projected yet needs its matrix"
+        )
     scores = torch.tanh(q.unsqueeze(-2) + k.unsqueeze(-3)) @ v
     note(
         "scores",
@@ -92,6 +105,15 @@ def additive(
         meaning="How well each key fits each query, by a small network with one hidden layer.",
     )
     return scores
+
+
+def _hidden(w: Tensor, v: Tensor, x: Tensor, name: str, side: str) -> Tensor:
+    if w.shape != (*v.shape, x.shape[-1]):
+        raise ShapeError(
+            f"an additive score needs {name} (hidden, {side} width) = "
+            f"({', '.join(map(str, v.shape))}, {x.shape[-1]}), got {tuple(w.shape)}"
+        )
+    return w
 
 
 class Bilinear(nn.Module):

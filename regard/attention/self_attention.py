@@ -10,10 +10,12 @@ itself, and the scores are plain dot products.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from torch import Tensor
 
 from regard.attention.attend import Attended, attend
-from regard.attention.mask import Mask
+from regard.attention.mask import Mask, as_mask
 from regard.attention.score import Score, dot, scaled_dot
 from regard.errors import ShapeError
 from regard.record import leading, note, recording
@@ -36,12 +38,14 @@ def self_attention(
     score: Score | None = None,
     mask: Mask | Tensor | None = None,
     need_weights: bool = False,
+    how: tuple[str, str, str] | None = None,
 ) -> Attended:
     """Attention of the vectors ``x`` (..., n, width) to each other.
 
     The matrices are (width, outputs), applied as x @ w; leave all out for simple self-attention.
     The score is dot without matrices and scaled dot with them, unless given. With ``heads`` > 1
     the outputs are cut into that many equal parts (Vaswani et al. 2017, section 3.2.2).
+    ``how`` replaces what a trace says that queries, keys and values were made from.
     """
     if score is None:
         score = dot if w_q is None and w_k is None else scaled_dot
@@ -55,8 +59,18 @@ def self_attention(
     query = _project(x, w_q, "W_Q")
     key = _project(x, w_k, "W_K")
     value = _project(x, w_v, "W_V")
+    if how is None:
+        how = _how(w_q, "Q"), _how(w_k, "K"), _how(w_v, "V")
     return attend_heads(
-        query, key, value, heads=heads, score=score, mask=mask, need_weights=need_weights, w_o=w_o
+        query,
+        key,
+        value,
+        heads=heads,
+        score=score,
+        mask=mask,
+        need_weights=need_weights,
+        w_o=w_o,
+        how=how,
     )
 
 
@@ -70,36 +84,90 @@ def attend_heads(
     mask: Mask | Tensor | None,
     need_weights: bool,
     w_o: Tensor | None,
+    how: tuple[str, str, str],
 ) -> Attended:
     """Attend in each head with the projected (..., n, heads · width), then apply ``w_o``."""
-    if heads == 1:
-        note_projections(query, key, value)
-        context, weights = attend(
-            query, key, value, score=score, mask=mask, need_weights=need_weights
-        )
-    else:
-        with leading("head"):
-            q, k, v = split(query, heads), split(key, heads), split(value, heads)
-            note_projections(q, k, v)
-            context, weights = attend(q, k, v, score=score, mask=mask, need_weights=need_weights)
-        context = join(context)
+    if heads != 1:
+        query, key, value = split(query, heads), split(key, heads), split(value, heads)
+    note_projections(query, key, value, how, apart=heads != 1)
+    context, weights = attend_split(
+        query,
+        key,
+        value,
+        apart=heads != 1,
+        score=score,
+        mask=mask,
+        need_weights=need_weights,
+    )
     if w_o is None:
         return Attended(context, weights)
-    if context.shape[-1] != w_o.shape[0]:
+    if w_o.dim() != 2 or context.shape[-1] != w_o.shape[0]:
         raise ShapeError(
             f"W_O must have a row for each number of the heads' outputs side by side, "
             f"{context.shape[-1]}, got {tuple(w_o.shape)}"
         )
-    return Attended(note_output(context @ w_o), weights)
+    formula = "[c_1 ; … ; c_h] W_O" if heads != 1 else "c[i] W_O"
+    return Attended(note_output(context @ w_o, formula), weights)
+
+
+def attend_split(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    *,
+    apart: bool = True,
+    score: Score = scaled_dot,
+    mask: Mask | Tensor | None = None,
+    groups: int = 1,
+    dropout: float = 0.0,
+    need_weights: bool = False,
+) -> Attended:
+    """Attend with the heads ``apart``, (..., heads, n, width), and put their results side by side.
+
+    Not apart there is one head and no axis for it. Every multi-head attention goes through here.
+    """
+    if not apart:
+        return attend(
+            query,
+            key,
+            value,
+            score=score,
+            mask=mask,
+            dropout=dropout,
+            need_weights=need_weights,
+        )
+    with leading("head"):
+        context, weights = attend(
+            query,
+            key,
+            value,
+            score=score,
+            mask=over_heads(as_mask(mask), query),
+            groups=groups,
+            dropout=dropout,
+            need_weights=need_weights,
+        )
+    return Attended(join(context), weights)
 
 
 def split(x: Tensor, heads: int) -> Tensor:
     """(..., n, heads · width) → (..., heads, n, width)."""
+    if heads < 1:
+        raise ShapeError(f"there must be at least one head, got {heads}")
+    if x.dim() < 2:
+        raise ShapeError(f"vectors must be (..., positions, width), got {tuple(x.shape)}")
     if x.shape[-1] % heads:
         raise ShapeError(
             f"heads must divide the width: {x.shape[-1]} cannot be cut into {heads} equal parts"
         )
-    return x.view(*x.shape[:-1], heads, -1).transpose(-2, -3)
+    return x.view(*x.shape[:-1], heads, x.shape[-1] // heads).transpose(-2, -3)
+
+
+def over_heads(mask: Mask | None, query: Tensor) -> Mask | None:
+    """A (batch, q, k) mask holds for every head of ``query``: give it an axis for them."""
+    if mask is None or mask.allowed is None or not 2 < mask.allowed.dim() == query.dim() - 1:
+        return mask
+    return Mask(mask.causal, mask.before, mask.after, mask.allowed.unsqueeze(-3))
 
 
 def join(context: Tensor) -> Tensor:
@@ -115,36 +183,58 @@ def join(context: Tensor) -> Tensor:
     return joined
 
 
-def note_projections(query: Tensor, key: Tensor, value: Tensor) -> None:
-    """Note queries, keys and values."""
-    if recording():
-        note(
-            "queries",
-            query,
-            axes=("query", "width"),
-            formula="Q = X W_Q",
-            meaning=MEANINGS["queries"],
-        )
-        note("keys", key, axes=("key", "width"), formula="K = X W_K", meaning=MEANINGS["keys"])
-        note(
-            "values",
-            value,
-            axes=("key", "width"),
-            formula="V = X W_V",
-            meaning=MEANINGS["values"],
-        )
+def note_projections(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    how: tuple[str, str, str],
+    *,
+    apart: bool,
+) -> None:
+    """Note queries, keys and values; ``how`` says what each was made from."""
+    if not recording():
+        return
+    with leading("head") if apart else nullcontext():
+        for name, tensor, formula, axis in (
+            ("queries", query, f"Q = {how[0]}", "query"),
+            ("keys", key, f"K = {how[1]}", "key"),
+            ("values", value, f"V = {how[2]}", "key"),
+        ):
+            note(name, tensor, axes=(axis, "width"), formula=formula, meaning=MEANINGS[name])
 
 
-def note_output(output: Tensor) -> Tensor:
+def note_turned(query: Tensor, key: Tensor, cached: bool) -> None:
+    """Note the queries and keys that the scores are computed from, where positions turn them."""
+    note(
+        "turned_queries",
+        query,
+        axes=("query", "width"),
+        formula="R(p) q_p",
+        meaning="The query of position p, each pair of its numbers turned by an angle times p.",
+    )
+    note(
+        "turned_keys",
+        key,
+        axes=("key", "width"),
+        formula="[cached ; R(p) k_p]" if cached else "R(p) k_p",
+        meaning="Keys turned the same way: a score then knows how far apart two positions are.",
+    )
+
+
+def note_output(output: Tensor, formula: str) -> Tensor:
     """Note the layer's output and hand it on."""
     note(
         "output",
         output,
         axes=("query", "width"),
-        formula="y_i = [c_1 ; … ; c_h] W_O",
+        formula=f"y_i = {formula}",
         meaning="The heads' results mixed into one vector for each position.",
     )
     return output
+
+
+def _how(w: Tensor | None, name: str) -> str:
+    return "X" if w is None else f"X W_{name}"
 
 
 def _project(x: Tensor, w: Tensor | None, name: str) -> Tensor:

@@ -7,19 +7,23 @@ the top of a command's file, imports torch, transformers, gensim or matplotlib.
 from __future__ import annotations
 
 import io
+import os
 import sys
 from importlib import import_module
 
 import click
 
 from regard import __version__
-from regard.errors import RegardError
+from regard.errors import RegardError, nearest
 from regard.views.text import visible
 
 COMMANDS = {
     "check": "Check the numbers of a worked example.",
     "cost": "Time and memory of attention and recurrence as the text grows.",
+    "evaluate": "Score a trained model on text it has not seen.",
     "explain": "Show every step of attention for one word, with the real numbers.",
+    "train": "Train a model on your own text.",
+    "translate": "Translate sentences and show what each word looked at.",
     "words": "Train, load and look into word vectors.",
 }
 
@@ -30,9 +34,10 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)
 
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, name: str) -> click.Command:
         if name not in COMMANDS:
-            return None
+            known = ", ".join(sorted(COMMANDS))
+            ctx.fail(f"there is no command {name!r}{nearest(name, COMMANDS)} (known: {known})")
         command: click.Command = getattr(import_module(f"regard.cli.{name}"), name)
         return command
 
@@ -56,10 +61,7 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character gets a ?
             stream.reconfigure(errors="replace")
     try:
-        code = regard.main(arguments, prog_name="regard", standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError as help_wanted:
-        click.echo(help_wanted.format_message())
-        code = 0
+        code = run(sys.argv[1:] if arguments is None else arguments)
     except click.ClickException as error:
         code = fail(error.format_message())
     except RegardError as error:
@@ -68,9 +70,23 @@ def main(arguments: list[str] | None = None) -> None:
         code = 130
         click.echo("regard: stopped", err=True)
     except BrokenPipeError:  # `regard … | head`: the reader has seen enough
-        sys.stderr.close()
-        code = 0
-    sys.exit(code if isinstance(code, int) else 0)
+        code = 141  # what a shell reports of a program that a closed pipe ended
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
+
+
+def run(arguments: list[str]) -> int:
+    """The command's exit code. Not click's own ``main``, which makes a closed pipe exit code 1."""
+    try:
+        with regard.make_context("regard", arguments) as context:
+            regard.invoke(context)
+            sys.stdout.flush()
+    except click.exceptions.Exit as done:
+        sys.stdout.flush()
+        return done.exit_code
+    except click.exceptions.NoArgsIsHelpError as help_wanted:
+        click.echo(help_wanted.format_message())
+    return 0
 
 
 def fail(message: str) -> int:

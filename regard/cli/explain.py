@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from regard.errors import RegardError
+from regard.views.text import find_token, visible
 
 if TYPE_CHECKING:
     from regard.trace import Trace
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     show_default=True,
 )
 @click.option("--word", metavar="WORD", help="The word to explain; the#2 is the second 'the'.")
-@click.option("--seed", type=int, help="Random weight matrices from this seed (untrained).")
+@click.option(
+    "--seed", type=click.IntRange(0), help="Random weight matrices from this seed (untrained)."
+)
 @click.option("--weights", metavar="FILE", help="w_q, w_k, w_v, w_o from a safetensors file.")
 @click.option("--heads", type=click.IntRange(1), default=2, show_default=True)
 @click.option("--key-width", type=click.IntRange(1), help="Numbers in a key, for --seed.")
@@ -39,7 +42,9 @@ if TYPE_CHECKING:
     show_default=True,
 )
 @click.option("--json", "json_to", metavar="FILE|-", help="Write the trace as JSON.")
+@click.pass_context
 def explain(
+    ctx: click.Context,
     sentence: str | None,
     example: str | None,
     vectors: str | None,
@@ -73,8 +78,13 @@ def explain(
         )
     said: list[str] = []
     if example is not None:
+        _refuse(ctx, OF_SENTENCES, "with --example the file says this: set it there")
         subject = Example.load(example)
     else:
+        if mechanism != "multihead":
+            _refuse(ctx, ("heads", "head"), "only --mechanism multihead has heads")
+        if seed is None:
+            _refuse(ctx, ("key_width",), "the weights say how wide a key is: it goes with --seed")
         from regard.worked.sentence import from_sentence
 
         subject, said = from_sentence(
@@ -89,40 +99,53 @@ def explain(
             causal=causal,
             skip_unknown=skip_unknown,
         )
+    place, times = find_token(subject.tokens, word) if word is not None else (0, 1)
+    if head >= subject.heads:
+        raise RegardError(
+            f"heads are counted from 0: --head must be below {subject.heads}, got {head}"
+        )
+    if times > 1 and word == subject.tokens[place]:
+        which = f"{word!r} occurs {times} times; this is the one at position {place + 1} "
+        said.append(f"{which}({word}#2 is the second).")
     trace = compute(subject)
     if json_to is not None:
         from regard.cli.output import write_json
 
         write_json(trace.to_json(), json_to)
     if json_to != "-":
-        _print(subject, trace, word, head, form, said)
+        _print(subject, trace, place, head, form, said)
+
+
+OF_SENTENCES = (
+    *("vectors", "mechanism", "seed", "weights", "heads", "key_width", "positions"),
+    *("causal", "skip_unknown"),
+)
+"""Options that make an example of a sentence; a file has its own keys for these."""
+
+
+def _refuse(ctx: click.Context, names: tuple[str, ...], why: str) -> None:
+    """An option that would be ignored is a mistake to be told about."""
+    for name in names:
+        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            raise RegardError(f"--{name.replace('_', '-')} does not apply here: {why}")
 
 
 def _print(
-    subject: Example, trace: Trace, word: str | None, head: int, form: str, remarks: list[str]
+    subject: Example, trace: Trace, place: int, head: int, form: str, said: list[str]
 ) -> None:
     from rich.text import Text
 
     from regard.views.console import make_console
     from regard.views.steps import print_steps
-    from regard.views.text import find_token, visible
     from regard.worked.remarks import remarks_on
     from regard.worked.sentence import on_equal_words
 
     console = make_console()
-    place, times = find_token(subject.tokens, word) if word is not None else (0, 1)
-    if head >= subject.heads:
-        raise RegardError(
-            f"heads are counted from 0: --head must be below {subject.heads}, got {head}"
-        )
     if subject.title:
         console.print(Text(visible(subject.title), style="italic"))
-    for line in remarks:
-        console.print(Text(line, style="yellow"))
-    if times > 1 and word == subject.tokens[place]:
-        said = f"{word!r} occurs {times} times; this is the one at position {place + 1} "
-        console.print(Text(f"{said}({word}#2 is the second).", style="yellow"))
+    for line in said:
+        console.print(Text(visible(line), style="yellow"))
     forms = ("vector", "matrix") if form == "both" else (form,)
     print_steps(trace, place, console, head=head, forms=forms)
-    for line in [*on_equal_words(subject, trace), *remarks_on(subject, {})]:
-        console.print(Text(line, style="yellow"))
+    for line in [*on_equal_words(subject, trace, place), *remarks_on(subject, {})]:
+        console.print(Text(visible(line), style="yellow"))

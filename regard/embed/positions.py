@@ -36,6 +36,10 @@ class Learned(nn.Module):
 
     def forward(self, length: int, first: int = 0) -> Tensor:
         """The vectors of positions first … first + length − 1, (length, width)."""
+        if first < 0 or length < 0:
+            raise ShapeError(
+                f"learned positions are counted from 0, got length {length} and first {first}"
+            )
         if first + length > self.weight.shape[0]:
             raise ShapeError(
                 f"learned positions end at {self.weight.shape[0]}, got a text up to position "
@@ -52,24 +56,27 @@ class Rotary(nn.Module):
     (x_{2i}, x_{2i+1}), as in the paper, with ``interleaved=True``.
     """
 
-    frequencies: Tensor
-
     def __init__(self, width: int, *, base: float = 10000.0, interleaved: bool = False) -> None:
         super().__init__()
-        if width % 2:
+        if width < 2 or width % 2:
             raise ShapeError(
                 f"rotary positions turn pairs of numbers: width must be even, got {width}"
             )
-        self.interleaved = interleaved
-        exponents = torch.arange(0, width, 2, dtype=torch.float64) / width
-        self.register_buffer("frequencies", base**-exponents, persistent=False)
+        self.width, self.base, self.interleaved = width, base, interleaved
 
     def forward(self, x: Tensor, first: int = 0) -> Tensor:
         """``x`` (..., n, width), whose first row stands at position ``first``, turned."""
-        positions = torch.arange(
+        if x.dim() < 2 or x.shape[-1] != self.width:
+            raise ShapeError(
+                f"these rotary positions turn vectors of width {self.width}, (..., n, "
+                f"{self.width}), got {tuple(x.shape)}; in a layer use Rotary(head_width)"
+            )
+        # In float64 on each call: a buffer would lose its digits in a model made half precision.
+        pair = torch.arange(0, self.width, 2, dtype=torch.float64, device=x.device)
+        position = torch.arange(
             first, first + x.shape[-2], dtype=torch.float64, device=x.device
         ).unsqueeze(-1)
-        angle = positions * self.frequencies.double()
+        angle = position * self.base ** (-pair / self.width)
         cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
         a, b = (x[..., ::2], x[..., 1::2]) if self.interleaved else x.chunk(2, -1)
         turned = (a * cos - b * sin, a * sin + b * cos)

@@ -12,9 +12,13 @@ import numpy as np
 
 from regard.errors import FileError, RegardError, nearest
 from regard.files import write_text
-from regard.trace.step import Array, Step
+from regard.text import columns, cut, padded, visible
+from regard.trace.derived import Array
+from regard.trace.step import Step
 
 FORMAT = 1
+WIDTH = 100
+"""Columns of a printed table, at most."""
 
 
 class Trace:
@@ -75,11 +79,15 @@ class Trace:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-ready data, readable by any language."""
+        steps, before = [], dict[str, Step]()
+        for step in self.steps:
+            steps.append(step.to_dict(before))
+            before[step.path] = step
         return {
             "regard": FORMAT,
             "mechanism": self.mechanism,
             "tokens": self.tokens,
-            "steps": [step.to_dict() for step in self.steps],
+            "steps": steps,
         }
 
     @classmethod
@@ -88,15 +96,18 @@ class Trace:
         if not isinstance(content, dict) or content.get("regard") != FORMAT:
             got = content.get("regard") if isinstance(content, dict) else type(content).__name__
             raise FileError(f'a trace begins with "regard": {FORMAT}, got {got!r}')
-        return cls(
-            [Step.from_dict(step) for step in content["steps"]],
-            mechanism=content["mechanism"],
-            tokens=content["tokens"],
-        )
+        steps, before = [], dict[str, Step]()
+        for item in content["steps"]:
+            step = Step.from_dict(item, before)
+            steps.append(step)
+            before[step.path] = step
+        return cls(steps, mechanism=content["mechanism"], tokens=content["tokens"])
 
     def to_json(self) -> str:
         """Strict JSON (no NaN or Infinity literals)."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+        text = json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+        # A lone surrogate cannot be written as UTF-8; its JSON escape can.
+        return text.encode("utf-8", "backslashreplace").decode()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trace as JSON, atomically."""
@@ -112,28 +123,36 @@ class Trace:
             raise FileError(f"cannot read {str(path)!r}: {error.strerror}") from error
         except FileError as error:
             raise FileError(f"{str(path)!r} is not a trace: {error}") from error
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise FileError(
                 f"{str(path)!r} is not a trace written by regard ({error}); make it anew"
             ) from error
 
 
 def format_trace(trace: Trace) -> str:
-    """A plain table: one line a step, with its shape, its range and its formula."""
+    """A plain table: one line a step, with its shape, its range and its formula.
+
+    A derived step has no range: it would have to be made. Lines end at 100 columns.
+    """
     head = f"{trace.mechanism or 'trace'}: {len(trace)} steps"
     if trace.tokens:
         head += f" over {len(trace.tokens)} tokens: {' '.join(trace.tokens)}"
     rows = [("step", "shape", "least", "most", "formula")]
     for step in trace:
-        shape = " x ".join(f"{n} {a}" for n, a in zip(step.value.shape, step.axes, strict=True))
-        rows.append((step.path, shape, *_range(step.value), step.formula))
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    lines = [
-        f"  {row[0]:<{widths[0]}}  {row[1]:<{widths[1]}}  {row[2]:>{widths[2]}}  "
-        f"{row[3]:>{widths[3]}}  {row[4]}".rstrip()
+        least, most = ("", "") if step.derived else _range(step.value)
+        rows.append((visible(step.path), visible(step.size), least, most, visible(step.formula)))
+    ranged = [row for row in rows if row[2]]
+    wide = [max(columns(row[i]) for row in ranged) for i in (1, 2, 3)]
+    middles = [  # a shape without a range may reach into the room for one
+        f"{padded(row[1], wide[0])}  {row[2]:>{wide[1]}}  {row[3]:>{wide[2]}}" if row[2] else row[1]
         for row in rows
     ]
-    return "\n".join([head, *lines])
+    first, second = max(columns(row[0]) for row in rows), max(map(columns, middles))
+    lines = [
+        f"  {padded(row[0], first)}  {padded(middle, second)}  {row[4]}".rstrip()
+        for row, middle in zip(rows, middles, strict=True)
+    ]
+    return "\n".join(cut(line, WIDTH) for line in [visible(head), *lines])
 
 
 def _range(value: Array) -> tuple[str, str]:

@@ -1,7 +1,8 @@
 """Steps: attention for one word, printed from a trace: the six steps, then what the heads add.
 
-Each step has its formula, one plain sentence, its vector form (this word against every other) and
-its matrix form (all words at once). Every number is read from the trace.
+Each step has its formula and one plain sentence, then its vector form (this word against every
+other) and its matrix form (all words at once) where it has one: the weighted values have a vector
+for each pair of words, so only this word's are shown. Every number is read from the trace.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.style import Style
@@ -21,6 +23,7 @@ from regard.views.text import visible
 
 MOST_WORDS = 24
 MOST_ROWS = 8
+MOST_TITLE = 40
 TITLES = {
     "simple": "Simple self-attention (no weight matrices)",
     "dot": "Dot-product self-attention",
@@ -65,8 +68,6 @@ class Focus:
 
     @property
     def label_width(self) -> int:
-        from rich.cells import cell_len
-
         longest = max((cell_len(self.words[j]) for j in self.rows), default=4)
         return min(longest, self.console.width // 4)
 
@@ -90,8 +91,11 @@ def print_steps(
         _pairs(focus, 3, "scaled", "Scaled scores")
     else:
         _absent(focus, 3, "Scaled scores", "This mechanism does not scale its scores.")
+    if "mask" in trace:
+        _mask(focus)
     _weights(focus)
-    _weighted(focus)
+    if "vector" in forms:
+        _weighted(focus)
     _sum(focus)
     if "concatenated" in trace:
         _heads(focus)
@@ -106,14 +110,19 @@ def _title(focus: Focus) -> Text:
         heads = focus.trace["weights"].value.shape[0]
         text.append(f", head {focus.head} of {heads} (from 0)", style="default")
     text.append("\n")
-    for j, w in enumerate(focus.words):
-        text.append(w, style="bold reverse" if j == focus.word else "default").append(" ")
+    shown = _around(focus.word, len(focus.words), MOST_TITLE)
+    text.append("… " if shown[0] else "")
+    for j in shown:
+        style = "bold reverse" if j == focus.word else "default"
+        text.append(focus.words[j], style=style).append(" ")
+    if len(shown) < len(focus.words):
+        text.append(f"… ({len(focus.words)} words)", style="default")
     text.rstrip()
     text.append(f"\nWhat does {focus.words[focus.word]!r} take from each word?", style="italic")
     return text
 
 
-def _heading(focus: Focus, number: int, title: str, step: Step, meaning: str = "") -> None:
+def _heading(focus: Focus, number: int | str, title: str, step: Step, meaning: str = "") -> None:
     text = Text(f"{number}  {title}", style="bold cyan")
     focus.console.print(text.append(f"   {step.formula}", style="default"))
     sentence = Text(meaning or step.meaning, style="dim")
@@ -133,17 +142,24 @@ def _vectors(focus: Focus) -> None:
             value = trace.value(name)[focus.word]
             line = f"   {sign} {vector(value, focus.console.width - 18)}  {name}"
             focus.console.print(Text(line))
-        focus.console.print()
+    elif "vector" in focus.forms:
+        _line(focus, "x", trace.value("input"))
     _show(focus, "matrix", _matrix(focus, trace.value("input")), "X")
     focus.console.print()
+
+
+def _line(focus: Focus, symbol: str, matrix: Array, style: str = "default") -> None:
+    """``q of it = […]``: the chosen word's row of a matrix."""
+    label = f"   {symbol} of {focus.words[focus.word]} = "
+    room = max(24, focus.console.width - cell_len(label))
+    focus.console.print(Text(label + vector(matrix[focus.word], room), style=style))
 
 
 def _projections(focus: Focus) -> None:
     trace, half = focus.trace, (focus.room - 4) // 2
     _heading(focus, 1, "Queries, keys and values", trace["queries"], PROJECTED)
-    query = focus.matrix("queries")[focus.word]
-    label = f"   q of {focus.words[focus.word]} = "
-    focus.console.print(Text(label + vector(query, focus.console.width - len(label))))
+    if "vector" in focus.forms:
+        _line(focus, "q", focus.matrix("queries"))
     keys, values = focus.matrix("keys"), focus.matrix("values")
     table = _table("word", trace["keys"].formula, trace["values"].formula)
     for j in focus.rows:
@@ -168,7 +184,7 @@ def _pairs(focus: Focus, number_: int, name: str, title: str) -> None:
     for j in focus.rows:
         table.add_row(_word(focus, j), number(float(value[focus.word, j]), places))
     _show(focus, "vector", table, None)
-    symbol = "E = Q Kᵀ" if name == "scores" else f"E {focus.trace[name].formula[7:]}"
+    symbol = "E = Q Kᵀ" if name == "scores" else focus.trace[name].formula.replace("e[i,j]", "E")
     _show(focus, "matrix", _matrix(focus, value, columns=focus.words), f"{symbol}   {_size(value)}")
     focus.console.print()
 
@@ -193,7 +209,25 @@ def _weights(focus: Focus) -> None:
         focus.console.print(Text(rest, style="dim"))
     value = focus.matrix("weights")
     shaded = _matrix(focus, value, columns=focus.words, shade=True)
-    _show(focus, "matrix", shaded, f"A = softmax(E), each row sums to 1   {_size(value)}")
+    title = "A = softmax(E) over the allowed keys" if "mask" in trace else "A = softmax(E)"
+    _show(focus, "matrix", shaded, f"{title}, a row sums to 1   {_size(value)}")
+    focus.console.print()
+
+
+def _mask(focus: Focus) -> None:
+    """The scores that are left: -inf where the word may not look."""
+    trace = focus.trace
+    _heading(focus, "3b", "Mask", trace["mask"])
+    name = "scaled" if "scaled" in trace else "scores"
+    scores = focus.matrix(name)
+    masked = np.where(np.broadcast_to(focus.matrix("mask"), scores.shape), scores, -np.inf)
+    places = decimals(masked[focus.word])
+    table = _table("word", "score after masking", right=(1,))
+    for j in focus.rows:
+        table.add_row(_word(focus, j), number(float(masked[focus.word, j]), places))
+    _show(focus, "vector", table, None)
+    shown = _matrix(focus, masked, columns=focus.words)
+    _show(focus, "matrix", shown, f"E = -inf where i may not attend to j   {_size(masked)}")
     focus.console.print()
 
 
@@ -210,9 +244,8 @@ def _weighted(focus: Focus) -> None:
 def _sum(focus: Focus) -> None:
     _heading(focus, 6, "Their sum", focus.trace["context"])
     value = focus.matrix("context")
-    label = f"   c of {focus.words[focus.word]} = "
-    line = label + vector(value[focus.word], focus.console.width - len(label))
-    focus.console.print(Text(line, style="bold"))
+    if "vector" in focus.forms:
+        _line(focus, "c", value, "bold")
     _show(focus, "matrix", _matrix(focus, value), f"C = A V   {_size(value)}")
     focus.console.print()
 
@@ -232,18 +265,18 @@ def _heads(focus: Focus) -> None:
             vector(context[h, focus.word], focus.console.width - 32),
         )
     _show(focus, "vector", table, None)
-    label = f"   {focus.words[focus.word]} = "
-    joined = trace.value("concatenated")[focus.word]
-    focus.console.print(Text(label + vector(joined, focus.console.width - len(label))))
+    value = trace.value("concatenated")
+    if "vector" in focus.forms:
+        _line(focus, "c", value)
+    _show(focus, "matrix", _matrix(focus, value), f"C = [C_1 … C_h]   {_size(value)}")
     focus.console.print()
 
 
 def _output(focus: Focus) -> None:
     _heading(focus, 8, "Output", focus.trace["output"])
     value = focus.trace.value("output")
-    label = f"   y of {focus.words[focus.word]} = "
-    line = label + vector(value[focus.word], focus.console.width - len(label))
-    focus.console.print(Text(line, style="bold"))
+    if "vector" in focus.forms:
+        _line(focus, "y", value, "bold")
     _show(focus, "matrix", _matrix(focus, value), f"Y = [C_1 … C_h] W_O   {_size(value)}")
     focus.console.print()
 

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-JOINERS = "\u200c\u200d"
-"""Zero-width (non-)joiners: part of ordinary Persian words and of emoji, and harmless."""
+from regard.text import visible
 
-
-def visible(text: str) -> str:
-    """``text`` on one line with control characters shown as escapes, so that they cannot act."""
-    return "".join(
-        c if c.isprintable() or c in JOINERS else c.encode("unicode_escape").decode()
-        for c in " ".join(text.split("\n"))
-    )
+__all__ = ["find_token", "visible"]
 
 
 def find_token(tokens: list[str], word: str) -> tuple[int, int]:

@@ -15,12 +15,11 @@ from __future__ import annotations
 import functools
 import math
 import os
-import tomllib
-from dataclasses import dataclass, field
-from decimal import Decimal
-from pathlib import Path
+import sys
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -28,10 +27,23 @@ from regard.attention import Mask, causal, dot, scaled_dot, self_attention
 from regard.attention.score import Score
 from regard.attention.self_attention import attend_heads
 from regard.embed.positions import sinusoidal
-from regard.errors import ExampleError, FileError, nearest
+from regard.errors import ExampleError, nearest
 from regard.record import note, record
 from regard.trace import Array, Trace
-from regard.worked.fields import choice, line_of, mask, matrix, positive, table, whole, wrong
+from regard.worked.fields import (
+    choice,
+    count,
+    mask,
+    matrix,
+    positive,
+    shown,
+    table,
+    text,
+    tokens,
+    whole,
+    wrong,
+)
+from regard.worked.source import Source
 
 MECHANISMS = ("simple", "dot", "scaled", "multihead")
 LAYOUTS = ("columns-are-outputs", "rows-are-outputs", "row-per-word")
@@ -61,91 +73,111 @@ class Example:
     claims: dict[str, Any] = field(default_factory=dict)
     title: str = ""
 
+    layout_given: bool = True
+    """False if nobody said the layout and it was found from the shapes."""
+    source: Source | None = field(default=None, repr=False, compare=False)
+    """The file it comes from, for errors that are found later."""
+
+    def __post_init__(self) -> None:
+        self.check()
+
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Example:
         """Read a TOML file; errors say the file, what is wrong and, where known, the line."""
+        source = Source.read(path)
+        content = source.parse()
         try:
-            text = Path(path).read_bytes().decode("utf-8")
-        except OSError as error:
-            raise FileError(f"cannot read {str(path)!r}: {error.strerror}") from error
-        except UnicodeDecodeError as error:
-            raise FileError(f"{str(path)!r} is not UTF-8 text (byte {error.start})") from error
-        try:
-            # Decimals keep the digits as printed: 0.40 claims more than 0.4.
-            content = tomllib.loads(text, parse_float=Decimal)
-        except tomllib.TOMLDecodeError as error:
-            raise ExampleError(f"{str(path)!r} is not valid TOML: {error}") from error
-        try:
-            return cls.from_dict(content)
+            return replace(cls.from_dict(content), source=source)
         except ExampleError as error:
-            raise ExampleError(f"{str(path)!r}{line_of(text, error)}: {error}") from error
+            raise source.located(error) from error
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Example:
         """Check the content of a TOML file and make the example of it."""
         for key in content:
             if key not in KEYS:
-                raise wrong(
-                    key, f"unknown key {key!r}{nearest(key, KEYS)}; known: {', '.join(KEYS)}"
-                )
+                hint = nearest(key, KEYS) or f"; known: {', '.join(KEYS)}"
+                raise wrong(key, f"unknown key {shown(key)}{hint}")
         x = matrix(content, "x")
         matrices = {n: matrix(content, n) for n in MATRICES if n in content}
-        mechanism = choice(content, "mechanism", MECHANISMS, "scaled" if matrices else "simple")
-        tokens = content.get("tokens", [f"x{i + 1}" for i in range(len(x))])
-        if not isinstance(tokens, list) or not all(isinstance(t, str) for t in tokens):
-            raise wrong("tokens", "tokens must be a list of texts")
-        if len(tokens) != len(x):
-            raise wrong(
-                "tokens",
-                f"there must be a token for each row of x: {len(x)} rows, {len(tokens)} tokens",
-            )
-        layout = content.get("layout") or infer_layout(x, matrices)
-        example = cls(
-            mechanism,
-            tokens,
+        return cls(
+            choice(content, "mechanism", MECHANISMS, "scaled" if matrices else "simple"),
+            tokens(content, len(x)),
             x,
             matrices,
-            choice({"layout": layout}, "layout", LAYOUTS, layout),
-            whole(content, "heads", 1),
-            mask(content, len(x)),
-            positive(content, "d_k"),
-            choice(content, "positions", ("sinusoidal",), None),
-            positive(content, "tolerance"),
-            table(content, "claims"),
-            str(content.get("title", "")),
+            layout=choice(content, "layout", LAYOUTS, infer_layout(x, matrices)),
+            heads=whole(content, "heads", 1),
+            mask=mask(content, len(x)),
+            d_k=positive(content, "d_k"),
+            positions=choice(content, "positions", ("sinusoidal",), None),
+            tolerance=positive(content, "tolerance"),
+            claims=table(content, "claims"),
+            title=text(content, "title"),
+            layout_given="layout" in content,
         )
-        example.check()
-        return example
 
     def check(self) -> None:
         """Raise unless the parts fit together."""
-        if self.mechanism == "simple" and self.matrices:
+        self._check_mechanism()
+        self._check_row_per_word()
+        for name, w in self.matrices.items():
+            if name != "w_o":
+                self._check_matrix(name, w)
+        if self.matrices:
+            self._check_outputs()
+
+    def located(self, error: ExampleError) -> ExampleError:
+        """The error with the file and the line in front, if the example comes from a file."""
+        return self.source.located(error) if self.source else error
+
+    def _check_mechanism(self) -> None:
+        name = self.mechanism
+        if name == "simple" and self.matrices:
             raise wrong(
                 "mechanism",
                 "simple self-attention has no weight matrices, got "
                 f'{", ".join(self.matrices)}; use mechanism = "scaled"',
             )
-        if self.mechanism != "simple":
-            for name in ("w_q", "w_k", "w_v"):
-                if name not in self.matrices:
-                    raise wrong(
-                        "mechanism",
-                        f"mechanism {self.mechanism!r} needs w_q, w_k and w_v; {name} is missing",
-                    )
-        if self.heads != 1 and self.mechanism != "multihead":
+        missing = [n for n in MATRICES[:3] if n not in self.matrices]
+        if name != "simple" and missing:
+            raise wrong(
+                "mechanism",
+                f"mechanism {name!r} needs w_q, w_k and w_v; {missing[0]} is missing",
+            )
+        if self.heads != 1 and name != "multihead":
             raise wrong(
                 "heads",
-                f'heads = {self.heads} needs mechanism = "multihead", got {self.mechanism!r}',
+                f'heads = {shown(self.heads)} needs mechanism = "multihead", got {name!r}',
             )
-        for name, w in self.matrices.items():
-            if name != "w_o":
-                self._check_matrix(name, w)
+        if self.d_k is not None and name in ("simple", "dot"):
+            raise wrong(
+                "d_k",
+                f"d_k is what scores are divided by the root of, but mechanism {name!r} is not "
+                'scaled: drop d_k, or use mechanism = "scaled"',
+            )
+
+    def _check_row_per_word(self) -> None:
+        """That reading makes one number of each word: there is nothing to cut or to mix."""
+        if self.layout != "row-per-word":
+            return
+        if self.heads != 1:
+            raise wrong(
+                "heads",
+                "with layout 'row-per-word' a query is one number, which cannot be cut into "
+                f"{shown(self.heads)} heads: drop heads, or use another layout",
+            )
+        if "w_o" in self.matrices:
+            raise wrong(
+                "w_o",
+                "with layout 'row-per-word' each word has one number, which w_o cannot mix: drop "
+                "w_o, or use another layout",
+            )
 
     def _check_matrix(self, name: str, w: Array) -> None:
         n, width = self.x.shape
         expected = {
-            "columns-are-outputs": (w.shape[0] == width, f"{width} rows (the width of x)"),
-            "rows-are-outputs": (w.shape[1] == width, f"{width} columns (the width of x)"),
+            "columns-are-outputs": (w.shape[0] == width, f"{_rows(width)} (the width of x)"),
+            "rows-are-outputs": (w.shape[1] == width, f"{_columns(width)} (the width of x)"),
             "row-per-word": (w.shape == (n, width), f"the shape of x, {n} x {width}"),
         }[self.layout]
         if not expected[0]:
@@ -155,45 +187,104 @@ class Example:
                 f"got {w.shape[0]} x {w.shape[1]}",
             )
 
+    def _check_outputs(self) -> None:
+        """What the matrices give must fit together: queries and keys, heads, and W_O."""
+        given = {name: self.outputs(name) for name in MATRICES[:3]}
+        if given["w_q"] != given["w_k"]:
+            raise wrong(
+                "w_k",
+                "queries and keys must be of one width, for their dot product: with layout "
+                f"{self.layout!r}, w_q gives {count(given['w_q'], 'number')} and w_k gives "
+                f"{given['w_k']}",
+            )
+        for name, outputs in given.items():
+            if outputs % self.heads:
+                raise wrong(
+                    "heads",
+                    f"heads must divide the outputs of {name}: {outputs} cannot be cut into "
+                    f"{shown(self.heads)} equal parts",
+                )
+        if "w_o" in self.matrices:
+            self._check_w_o(given["w_v"])
+
+    def _check_w_o(self, inputs: int) -> None:
+        rows, columns = self.matrices["w_o"].shape
+        got = columns if self.layout == "rows-are-outputs" else rows
+        if got != inputs:
+            lines = _columns(inputs) if self.layout == "rows-are-outputs" else _rows(inputs)
+            raise wrong(
+                "w_o",
+                f"with layout {self.layout!r}, w_o must have {lines} (the outputs of w_v), "
+                f"got {rows} x {columns}",
+            )
+
+    def outputs(self, name: str) -> int:
+        """How many numbers the matrix ``name`` makes of a vector, over all heads."""
+        rows, columns = self.matrices[name].shape
+        outputs = {"columns-are-outputs": columns, "rows-are-outputs": rows, "row-per-word": 1}
+        return int(outputs[self.layout])
+
     @property
     def width_of_keys(self) -> int:
         """How many numbers a key of one head has: what d_k should be."""
-        if not self.matrices:
-            return int(self.x.shape[1])
-        rows, columns = self.matrices["w_k"].shape
-        outputs = {"columns-are-outputs": columns, "rows-are-outputs": rows, "row-per-word": 1}
-        return int(outputs[self.layout]) // self.heads
+        return self.outputs("w_k") // self.heads if self.matrices else int(self.x.shape[1])
 
 
 def compute(example: Example) -> Trace:
     """Run the example in float64 and record every step."""
     x = torch.from_numpy(example.x)
-    w = {name: _as_columns(example, m) for name, m in example.matrices.items()}
-    rule = _as_mask(example.mask)
     with record(example.mechanism, example.tokens) as trace:
         if example.positions is not None:
             x = add_positions(x)
         if example.layout == "row-per-word" and example.matrices:
-            q, k, v = ((x * w[n]).sum(-1, keepdim=True) for n in ("w_q", "w_k", "w_v"))
-            note("input", x, axes=("position", "width"), formula="x_i", meaning="As written.")
-            how = ("x_i · row i of W_Q", "x_i · row i of W_K", "x_i · row i of W_V")
-            attend_heads(
-                q, k, v, heads=1, score=_score(example), mask=rule, need_weights=True, w_o=None,
-                how=how,
-            )  # fmt: skip
+            _attend_row_per_word(example, x)
         else:
-            self_attention(
-                x,
-                w.get("w_q"),
-                w.get("w_k"),
-                w.get("w_v"),
-                w.get("w_o"),
-                heads=example.heads,
-                score=_score(example),
-                mask=rule,
-                need_weights=True,
+            _attend(example, x)
+    for step in ("queries", "keys", "values", "scores", "context", "output"):
+        if step in trace and not np.isfinite(trace.value(step)).all():
+            raise example.located(
+                ExampleError(
+                    f"the numbers are too large to compute with: {step} would exceed "
+                    f"{sys.float_info.max:.1e}; scale x and the matrices down"
+                )
             )
     return trace
+
+
+def _attend(example: Example, x: Tensor) -> None:
+    rows = example.layout == "rows-are-outputs"
+    tensors = {name: torch.from_numpy(w) for name, w in example.matrices.items()}
+    w = {name: tensor.mT if rows else tensor for name, tensor in tensors.items()}
+    self_attention(
+        x,
+        w.get("w_q"),
+        w.get("w_k"),
+        w.get("w_v"),
+        w.get("w_o"),
+        heads=example.heads,
+        score=_score(example),
+        mask=_as_mask(example.mask),
+        need_weights=True,
+        how=("X W_Qᵀ", "X W_Kᵀ", "X W_Vᵀ") if rows and w else None,
+    )
+
+
+def _attend_row_per_word(example: Example, x: Tensor) -> None:
+    """Attention of one number a word: x_i · row i of each matrix."""
+    w = [torch.from_numpy(example.matrices[name]) for name in MATRICES[:3]]
+    query, key, value = ((x * m).sum(-1, keepdim=True) for m in w)
+    note("input", x, axes=("position", "width"), formula="x_i", meaning="As written.")
+    attend_heads(
+        query,
+        key,
+        value,
+        heads=1,
+        score=_score(example),
+        mask=_as_mask(example.mask),
+        need_weights=True,
+        w_o=None,
+        how=("x_i · row i of W_Q", "x_i · row i of W_K", "x_i · row i of W_V"),
+    )
 
 
 def add_positions(x: Tensor) -> Tensor:
@@ -212,11 +303,11 @@ def add_positions(x: Tensor) -> Tensor:
 
 
 def infer_layout(x: Array, matrices: dict[str, Array]) -> str:
-    """The one layout that fits the shapes; the paper's X W where both do."""
-    if "w_q" not in matrices:
-        return "columns-are-outputs"
-    rows, columns = matrices["w_q"].shape
-    return "rows-are-outputs" if columns == x.shape[1] != rows else "columns-are-outputs"
+    """The layout that fits the shapes of W_Q, W_K and W_V; the paper's X W where both do."""
+    shapes = [w.shape for name, w in matrices.items() if name != "w_o"]
+    as_columns = sum(rows == x.shape[1] for rows, _ in shapes)
+    as_rows = sum(columns == x.shape[1] for _, columns in shapes)
+    return "rows-are-outputs" if as_rows > as_columns else "columns-are-outputs"
 
 
 def _score(example: Example) -> Score:
@@ -227,12 +318,15 @@ def _score(example: Example) -> Score:
     return functools.partial(scaled_dot, scale=1 / math.sqrt(example.d_k))
 
 
-def _as_columns(example: Example, matrix: Array) -> Tensor:
-    tensor = torch.from_numpy(matrix)
-    return tensor.mT if example.layout == "rows-are-outputs" else tensor
-
-
 def _as_mask(mask: Array | str | None) -> Mask | Tensor | None:
     if isinstance(mask, str):
         return causal()
     return None if mask is None else torch.from_numpy(mask)
+
+
+def _rows(n: int) -> str:
+    return count(n, "row")
+
+
+def _columns(n: int) -> str:
+    return count(n, "column")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from regard.errors import ExampleError
 from regard.trace import Array
 from regard.worked.example import Example
 
@@ -13,9 +16,14 @@ def remarks_on(example: Example, claims: dict[str, tuple[Array, Array]]) -> list
     remarks = []
     if example.layout == "row-per-word" and example.matrices:
         remarks.append(_row_per_word(example))
+    if not example.layout_given and _either_layout(example):
+        remarks.append(
+            "The matrices fit two layouts and the file names none: read as columns-are-outputs "
+            '(Q = X W); if your rows are outputs, as in PyTorch, add layout = "rows-are-outputs".'
+        )
     remarks += _key_width(example)
     if "weights" in claims:
-        remarks += _sums(*claims["weights"])
+        remarks += _sums(example, *claims["weights"])
     if example.mechanism == "dot":
         remarks.append(
             "The scores are not divided by sqrt(d_k): this is dot-product attention, not the "
@@ -37,6 +45,17 @@ def _row_per_word(example: Example) -> str:
     )
 
 
+def _either_layout(example: Example) -> bool:
+    """Whether rows-are-outputs would fit as well and make a difference."""
+    if example.layout != "columns-are-outputs":
+        return False
+    try:
+        replace(example, layout="rows-are-outputs")
+    except ExampleError:
+        return False
+    return any(not np.array_equal(w, w.T) for w in example.matrices.values())
+
+
 def _key_width(example: Example) -> list[str]:
     """d_k is not a free choice: it is the width of a key."""
     width = example.width_of_keys
@@ -51,11 +70,13 @@ def _key_width(example: Example) -> list[str]:
     return [f"{text}. The scores are divided by sqrt(d_k), so each scaled score depends on it."]
 
 
-def _sums(weights: Array, tolerance: Array) -> list[str]:
-    """Attention weights of a query are shares: they sum to 1."""
+def _sums(example: Example, weights: Array, tolerance: Array) -> list[str]:
+    """Attention weights of a query are shares: they sum to 1, unless it may attend to nothing."""
     remarks = []
     for index in np.ndindex(weights.shape[:-1]):
         row = weights[index]
+        if isinstance(example.mask, np.ndarray) and not example.mask[index[-1]].any():
+            continue
         if np.isfinite(row).all() and abs(row.sum() - 1) > max(tolerance[index].sum(), 1e-6):
             place = "".join(f"[{i}]" for i in index)
             remarks.append(

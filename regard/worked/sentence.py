@@ -10,6 +10,7 @@ from regard.embed.words import Lookup, Words, tokenise
 from regard.errors import FileError, RegardError, ShapeError, UnknownWordError
 from regard.trace import Array, Trace
 from regard.worked.example import MATRICES, Example
+from regard.worked.fields import count
 
 
 def from_sentence(
@@ -26,49 +27,63 @@ def from_sentence(
     skip_unknown: bool = False,
 ) -> tuple[Example, list[str]]:
     """The example, and what must be said about it: words left out, weights untrained."""
-    tokens = tokenise(sentence)
-    if vectors is None:
-        raise RegardError(
-            "a sentence needs a vector for each word: give --vectors FILE (GloVe, word2vec or "
-            "fastText; 'regard words train' makes one from a text)"
-        )
-    words = Words.load(vectors)
-    seen = words.lookup(tokens)
-    said = _unknown(seen, len(tokens), skip_unknown)
-    if seen.lowered:
-        forms = ", ".join(dict.fromkeys(f"{f.token} → {f.word}" for f in seen.lowered))
-        said.append(f"Found in lower case only: {forms}.")
-    tokens = list(seen.known)
-    x = np.stack([words.vectors[f.row] for f in seen.found]).astype(np.float64)
+    _check_weights(mechanism, seed, weights)
+    words, x, said = _vectors_of(sentence, vectors, skip_unknown)
     heads = heads if mechanism == "multihead" else 1
     matrices: dict[str, Array] = {}
-    if mechanism != "simple":
-        if (seed is None) == (weights is None):
-            raise RegardError(
-                f"{mechanism!r} has weight matrices: name a seed (--seed 7) for untrained ones "
-                f"or a safetensors file (--weights), got {'neither' if seed is None else 'both'}"
-            )
-        if weights is not None:
-            matrices = load_matrices(weights)
-        elif seed is not None:
-            matrices = seeded_matrices(x.shape[1], heads, key_width, seed, mechanism == "multihead")
-            said.append(
-                f"The weight matrices are random (seed {seed}) and untrained: the arithmetic is "
-                "real, but who attends to whom means nothing yet."
-            )
-    elif seed is not None or weights is not None:
-        raise RegardError("simple self-attention has no weight matrices: drop --seed and --weights")
+    if weights is not None:
+        matrices = load_matrices(weights)
+    elif seed is not None:
+        matrices = seeded_matrices(x.shape[1], heads, key_width, seed, mechanism == "multihead")
+        said.append(
+            f"The weight matrices are random (seed {seed}) and untrained: the arithmetic is "
+            "real, but who attends to whom means nothing yet."
+        )
     example = Example(
         mechanism,
-        tokens,
+        words,
         x,
         matrices,
         heads=heads,
         mask="causal" if causal else None,
         positions=positions,
     )
-    example.check()
     return example, said
+
+
+def _vectors_of(
+    sentence: str, file: str | os.PathLike[str] | None, skip_unknown: bool
+) -> tuple[list[str], Array, list[str]]:
+    """The words that have a vector, their vectors, and what must be said about the others."""
+    tokens = tokenise(sentence)
+    if file is None:
+        raise RegardError(
+            "a sentence needs a vector for each word: give --vectors FILE (GloVe, word2vec or "
+            "fastText; 'regard words train' makes one from a text)"
+        )
+    words = Words.load(file)
+    seen = words.lookup(tokens)
+    said = _unknown(seen, len(tokens), skip_unknown)
+    if seen.lowered:
+        forms = ", ".join(dict.fromkeys(f"{f.token} → {f.word}" for f in seen.lowered))
+        said.append(f"Found in lower case only: {forms}.")
+    x = np.stack([words.vectors[f.row] for f in seen.found]).astype(np.float64)
+    return list(seen.known), x, said
+
+
+def _check_weights(
+    mechanism: str, seed: int | None, weights: str | os.PathLike[str] | None
+) -> None:
+    """Matrices come from a seed or from a file, and only where the mechanism has some."""
+    if mechanism == "simple" and not (seed is None and weights is None):
+        raise RegardError("simple self-attention has no weight matrices: drop --seed and --weights")
+    if mechanism != "simple" and (seed is None) == (weights is None):
+        raise RegardError(
+            f"{mechanism!r} has weight matrices: name a seed (--seed 7) for untrained ones "
+            f"or a safetensors file (--weights), got {'neither' if seed is None else 'both'}"
+        )
+    if seed is not None and seed < 0:
+        raise RegardError(f"a seed must be a whole number of 0 or more, got {seed}")
 
 
 def _unknown(seen: Lookup, count: int, skip: bool) -> list[str]:
@@ -131,24 +146,50 @@ def load_matrices(path: str | os.PathLike[str]) -> dict[str, Array]:
     return found
 
 
-def on_equal_words(example: Example, trace: Trace) -> list[str]:
-    """What attention makes of a word that stands twice: told apart by positions, or not."""
+def on_equal_words(example: Example, trace: Trace, place: int) -> list[str]:
+    """What attention makes of the word at ``place`` if it stands twice: told apart, or not."""
+    repeated = _repeated(example)
+    places = next((p for p in repeated if place in p), None)
+    if places is None:
+        return []
     result = trace.value("output" if "output" in trace else "concatenated"
                          if "concatenated" in trace else "context")  # fmt: skip
-    places: dict[str, list[int]] = {}
+    apart = float(np.abs(result[places] - result[place]).max())
+    # Equal rows may differ in their last bits, in proportion to their size.
+    if apart > 1e-9 * max(1.0, float(np.abs(result).max())):
+        outcome = f"differ by up to {apart:.4g}{_cause(example)}"
+    elif example.positions is None:
+        outcome = "are equal: without positions attention cannot tell them apart"
+    else:
+        outcome = "are equal all the same"
+    others = len(repeated) - 1
+    also = f" (and {count(others, 'other repeated word')})" if others else ""
+    word = example.tokens[place].lower()
+    return [f"{word!r} stands at {_listed(places)}; its outputs {outcome}{also}."]
+
+
+def _repeated(example: Example) -> list[list[int]]:
+    """The places of each word that stands more than once with one and the same vector."""
+    places: dict[tuple[str, bytes], list[int]] = {}
     for i, token in enumerate(example.tokens):
-        places.setdefault(token.lower(), []).append(i)
-    lines = []
-    for token, (first, *others) in places.items():
-        for other in others[:1]:
-            if not np.array_equal(example.x[first], example.x[other]):
-                continue
-            apart = float(np.abs(result[first] - result[other]).max())
-            cause = (
-                "positions tell them apart" if example.positions else "the mask tells them apart"
-            )
-            outcome = f"differ by up to {apart:.4g}: {cause}"
-            if apart < 1e-9:
-                outcome = "are equal: without positions attention cannot tell them apart"
-            lines.append(f"{token!r} stands at {first + 1} and {other + 1}; its outputs {outcome}.")
-    return lines
+        places.setdefault((token.lower(), example.x[i].tobytes()), []).append(i)
+    return [found for found in places.values() if len(found) > 1]
+
+
+def _cause(example: Example) -> str:
+    """Everything that treats equal words differently."""
+    causes = ["positions"] if example.positions else []
+    if example.mask is not None:
+        causes.append("the causal mask" if isinstance(example.mask, str) else "the mask")
+    if example.layout == "row-per-word" and example.matrices:
+        causes.append("the row of W for each word")
+    verb = "tells" if len(causes) == 1 and causes != ["positions"] else "tell"
+    return f": {' and '.join(causes)} {verb} them apart" if causes else ""
+
+
+def _listed(places: list[int], most: int = 4) -> str:
+    """``1, 5 and 9``, counted from 1; ``1, 5, 9, 12 and 30 more places`` if there are many."""
+    first = [str(i + 1) for i in places[:most]]
+    if len(places) > most:
+        return f"{', '.join(first)} and {count(len(places) - most, 'more place')}"
+    return f"{', '.join(first[:-1])} and {first[-1]}"

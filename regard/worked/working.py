@@ -26,7 +26,37 @@ def working(example: Example, trace: Trace, step: str, index: tuple[int, ...]) -
     if step == "context":
         at = tuple(head)
         return _products(trace.value("weights")[at][row], trace.value("values")[at][:, column])
+    if step == "weighted_values":
+        return _weighted(trace, index)
+    if step == "concatenated":
+        width = trace.value("context").shape[-1]
+        at = (column // width, row, column % width)
+        return f"context{_place(at)} = {_short(trace.value('context')[at])}"
+    if step == "output":
+        return _mixed(example, trace, row, column)
     return ""
+
+
+def _weighted(trace: Trace, index: tuple[int, ...]) -> str:
+    *head, row, key, column = index
+    weight, value = (*head, row, key), (*head, key, column)
+    a, v = trace.value("weights")[weight], trace.value("values")[value]
+    return (
+        f"weights{_place(weight)} · values{_place(value)} = {_short(a)}·{_short(v)} = "
+        f"{_short(a * v)}"
+    )
+
+
+def _mixed(example: Example, trace: Trace, row: int, column: int) -> str:
+    w, rows = example.matrices["w_o"], example.layout == "rows-are-outputs"
+    joined = trace.value("concatenated" if "concatenated" in trace else "context")[row]
+    whose = f"{'row' if rows else 'column'} {column + 1}"
+    products = _products(joined, w[column] if rows else w[:, column])
+    return f"y_{row + 1}: c_{row + 1} · {whose} of W_O = {products}"
+
+
+def _place(index: tuple[int, ...]) -> str:
+    return "".join(f"[{i}]" for i in index)
 
 
 def _projected(example: Example, trace: Trace, step: str, index: tuple[int, ...]) -> str:

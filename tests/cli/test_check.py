@@ -62,6 +62,9 @@ def test_json_to_a_file(tmp_path: Path) -> None:
         ("x = [[1, 2], [3]]\n[claims]\n", "line 1: x is ragged"),
         ("x = [[1]]\nmecanism = 'simple'", "line 2: unknown key 'mecanism'; did you mean 'mechan"),
         ("x = [[1, 2", "is not valid TOML"),
+        ("x = [[1]]\n[claims]\nscore = 1", "bad.toml', line 3: claims.score: no step is called"),
+        ("x = [[1]]\n[claims]\n", "bad.toml', line 2: nothing is claimed"),
+        (f"x = [[{'9' * 5000}]]", "has a number that is too long to be read"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_one_line_and_exit_2(

@@ -6,21 +6,14 @@ import sys
 
 import pytest
 
-from regard.cli import main
+from tests.cli.run import regard, regard_process
 
 SMALL = ["cost", "--lengths", "16,32,64", "--width", "8", "--window", "4", "--repeats", "1"]
 
 
-def run(capsys, *arguments):
-    """Exit code, stdout, stderr of a command in this process."""
-    with pytest.raises(SystemExit) as done:
-        main([*arguments])
-    return done.value.code, *capsys.readouterr()
-
-
 def test_in_a_pipe_it_is_plain_text_of_80_columns():
-    command = [sys.executable, "-c", "from regard.cli import main; main()", *SMALL]
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
+    done = regard_process(*SMALL)
+    assert done.returncode == 0
     assert "\x1b" not in done.stdout + done.stderr
     assert max(map(len, done.stdout.splitlines())) <= 80
     assert done.stdout.startswith("What is the time and memory complexity of self-attention?\n")
@@ -38,8 +31,8 @@ def test_nothing_heavy_is_loaded_to_show_the_help():
     assert done.stdout.strip() == "[]"
 
 
-def test_json_on_stdout_is_only_json(capsys):
-    code, out, _ = run(capsys, *SMALL, "--json", "-")
+def test_json_on_stdout_is_only_json():
+    code, out, _ = regard(*SMALL, "--json", "-")
     assert code == 0
     result = json.loads(out)
     assert result["question"] == "What is the time and memory complexity of self-attention?"
@@ -63,10 +56,10 @@ def test_json_on_stdout_is_only_json(capsys):
     assert result["mechanisms"][0]["memory_exponent"] > 1.8
 
 
-def test_files_are_written_beside_the_page(capsys, tmp_path):
+def test_files_are_written_beside_the_page(tmp_path):
     files = [tmp_path / name for name in ("cost.json", "cost.png", "cost.svg")]
     options = [str(word) for file in files for word in (f"--{file.suffix[1:]}", file)]
-    code, out, _ = run(capsys, *SMALL, *options)
+    code, out, _ = regard(*SMALL, *options)
     assert code == 0
     assert out.startswith("What is the time")
     assert out.endswith(f"Written: {', '.join(map(str, files))}\n")
@@ -97,12 +90,12 @@ def test_files_are_written_beside_the_page(capsys, tmp_path):
         ("--png no/such/a.png", "cannot write 'no/such/a.png': its folder does not exist"),
     ],
 )
-def test_a_mistake_is_one_line_and_exit_code_2(capsys, options, text):
-    assert run(capsys, "cost", *options.split()) == (2, "", f"regard: error: {text}\n")
+def test_a_mistake_is_one_line_and_exit_code_2(options, text):
+    assert regard("cost", *options.split()) == (2, "", f"regard: error: {text}\n")
 
 
-def test_a_million_positions_are_refused_at_once_with_their_size(capsys):
-    code, out, err = run(capsys, "cost", "--lengths", "1000,10000000")
+def test_ten_million_positions_are_refused_at_once_with_their_size():
+    code, out, err = regard("cost", "--lengths", "1000,10000000")
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
-    assert "its weights (n² × 4 bytes) take 400 TB and measuring it 1.2 PB" in err
+    assert "its weights (n² × 4 bytes) take 400 TB and measuring it 1.20 PB" in err

@@ -64,6 +64,8 @@ def test_two_heads_show_the_multi_head_steps_and_the_mask() -> None:
     assert "head 1 of 2 (from 0)" in text
     assert "butter 0.8944" in text or "butter 0.8943" in text
     assert "rose 0.0000 masked" in text
+    assert "3b Mask may i attend to j?" in text
+    assert "rose -inf" in text
     assert "7 All heads, side by side" in text
     assert "8 Output" in text
 
@@ -161,6 +163,15 @@ def test_json_file_is_the_trace(tmp_path: Path) -> None:
         (["--example", "nowhere.toml"], "cannot read 'nowhere.toml': No such file"),
         (["the cat", "--vectors", "nowhere.txt"], "nowhere.txt"),
         (
+            ["--example", str(CORRECTED), "--causal"],
+            "--causal does not apply here: with --example the file says this",
+        ),
+        (["--example", str(CORRECTED), "--seed", "3"], "--seed does not apply here"),
+        (["the", "--vectors", "V", "--heads", "3"], "--heads does not apply here: only"),
+        (["the", "--vectors", "V", "--key-width", "3"], "--key-width does not apply here"),
+        (["the", "--vectors", "V", "--seed", "-1"], "-1 is not in the range x>=0"),
+        (["the cat", "--vectors", "V", "--word", "dog", "--json", "-"], "'dog' is not one of"),
+        (
             ["--example", str(CORRECTED), "--head", "1"],
             "heads are counted from 0: --head must be below 1, got 1",
         ),
@@ -195,3 +206,16 @@ def test_a_long_sentence_shows_the_strongest_words_and_counts_the_rest(vectors: 
     done = regard("explain", "the cat sat on the mat " * 20, "--vectors", vectors)
     assert done.returncode == 0
     assert re.search(r"and 96 more words, together 0\.\d{4}", done.stdout)
+
+
+def test_a_very_long_sentence_does_not_fill_the_screen_with_itself(vectors: Path) -> None:
+    done = regard("explain", "the cat sat on the mat " * 300, "--vectors", vectors)
+    assert "… (1800 words)" in flat(done.stdout)
+    assert len(done.stdout.splitlines()) < 250
+
+
+@pytest.mark.parametrize(("form", "other"), [("vector", "Matrix form"), ("matrix", "q of x1")])
+def test_only_one_form(form: str, other: str) -> None:
+    done = regard("explain", "--example", CORRECTED, "--form", form)
+    assert done.returncode == 0
+    assert other not in done.stdout

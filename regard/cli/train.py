@@ -1,0 +1,162 @@
+"""regard train: train a model on your own text."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import click
+
+FLAGS = {
+    "pairs": "data.pairs",
+    "source": "data.source",
+    "target": "data.target",
+    "source_column": "data.source_column",
+    "target_column": "data.target_column",
+    "valid_pairs": "data.valid_pairs",
+    "valid_source": "data.valid_source",
+    "valid_target": "data.valid_target",
+    "test_pairs": "data.test_pairs",
+    "test_source": "data.test_source",
+    "test_target": "data.test_target",
+    "vocabulary": "data.vocabulary",
+    "level": "data.level",
+    "max_length": "data.max_length",
+    "model": "model.model",
+    "size": "model.size",
+    "dropout": "model.dropout",
+    "learning_rate": "train.learning_rate",
+    "batch_tokens": "train.batch_tokens",
+    "epochs": "train.epochs",
+    "steps": "train.steps",
+    "minutes": "train.minutes",
+    "patience": "train.patience",
+    "seed": "train.seed",
+    "threads": "train.threads",
+}
+"""Options that are short for a setting."""
+
+
+@click.group()
+def train() -> None:
+    """Train a model on your own text.
+
+    'regard train translate --help' says what training a translator takes.
+    """
+
+
+@train.command()
+@click.option("--pairs", metavar="FILE", help="A table: source TAB target a line; - is stdin.")
+@click.option("--source", metavar="FILE", help="Instead: source sentences, one a line,")
+@click.option("--target", metavar="FILE", help="and their translations, line by line.")
+@click.option("--source-column", type=int, metavar="N", help="The table's column of the source.")
+@click.option("--target-column", type=int, metavar="N", help="The table's column of the target.")
+@click.option("--reverse", is_flag=True, help="Swap source and target, in tables and files.")
+@click.option(
+    "--valid-pairs", metavar="FILE", help="A table to validate on; else 1 % is set aside."
+)
+@click.option("--valid-source", metavar="FILE", help="Instead: source sentences to validate on,")
+@click.option("--valid-target", metavar="FILE", help="and their translations.")
+@click.option("--test-pairs", metavar="FILE", help="A table to test on; else 1 % is set aside.")
+@click.option("--test-source", metavar="FILE", help="Instead: source sentences to test on,")
+@click.option("--test-target", metavar="FILE", help="and their translations.")
+@click.option(
+    "--model", metavar="NAME", help="word-by-word, encoder-decoder, bahdanau, transformer."
+)
+@click.option("--size", metavar="SIZE", help="tiny, small, or base: as in the original paper.")
+@click.option("--vocabulary", type=int, metavar="N", help="Tokens, both languages together.")
+@click.option("--level", metavar="LEVEL", help="Tokens are pieces of words (bpe) or words (word).")
+@click.option("--max-length", type=int, metavar="N", help="Leave out longer pairs; in tokens.")
+@click.option("--dropout", type=float, metavar="P", help="Share of numbers dropped in training.")
+@click.option("--learning-rate", type=float, metavar="X", help="Adam's highest step size.")
+@click.option("--batch-tokens", type=int, metavar="N", help="Most tokens in a batch.")
+@click.option("--epochs", type=int, metavar="N", help="Stop after N passes over the data.")
+@click.option("--steps", type=int, metavar="N", help="Stop after N updates.")
+@click.option("--minutes", type=float, metavar="M", help="Be done after M minutes.")
+@click.option("--patience", type=int, metavar="N", help="Stop after N validations without a best.")
+@click.option("--seed", type=int, metavar="N", help="Decides weights, dropout, order of data.")
+@click.option("--threads", type=int, metavar="N", help="CPU threads.")
+@click.option("--config", metavar="FILE", help="Settings in TOML; options on this line come first.")
+@click.option(
+    "--set", "assignments", multiple=True, metavar="A.B=1", help="Any setting; repeatable."
+)
+@click.option("-o", "--output", required=True, metavar="FOLDER", help="The run folder.")
+@click.option("--resume", is_flag=True, help="Go on with the run in the folder, exactly.")
+@click.option("--tensorboard", is_flag=True, help="Also log for TensorBoard.")
+def translate(
+    config: str | None,
+    assignments: tuple[str, ...],
+    output: str,
+    resume: bool,
+    tensorboard: bool,
+    reverse: bool,
+    **flags: Any,
+) -> None:
+    """Train a translator on sentence pairs.
+
+    \b
+    regard train translate --pairs deu.tsv --model bahdanau --size small -o runs/bahdanau
+    regard train translate -o runs/bahdanau --resume
+
+    All settings with a sentence for each: docs/train.md. Several processes: start it with
+    'torchrun --nproc-per-node 2 -m regard train translate …'.
+    """
+    from regard.train.distributed import ToldError
+    from regard.train.progress import progress_on
+    from regard.train.settings import merged, nested, parse_assignment, read_toml
+    from regard.train.translate import train_translator
+
+    given = [(FLAGS[name], value) for name, value in flags.items() if value is not None]
+    tree = merged(
+        read_toml(config) if config else {},
+        nested(given),
+        nested(parse_assignment(text) for text in assignments),
+    )
+    if reverse:
+        tree["data"] = reversed_sides(tree.get("data", {}))
+    main = os.environ.get("RANK", "0") == "0"
+    progress = progress_on() if main else None
+    try:
+        outcome = train_translator(
+            tree, output, resume=resume, tensorboard=tensorboard, progress=progress
+        )
+    except ToldError:
+        click.get_current_context().exit(2)
+    finally:
+        if progress:
+            progress.close()
+    if outcome.reason == "interrupted":
+        if main:
+            click.echo(
+                f"stopped and saved at step {outcome.state.step}; to go on: "
+                f"regard train translate -o {output} --resume",
+                err=True,
+            )
+        click.get_current_context().exit(130)
+    if main:
+        click.echo(format_outcome(outcome, output))
+
+
+def reversed_sides(data: dict[str, Any]) -> dict[str, Any]:
+    """The data settings with source and target swapped."""
+    swapped = {"source_column": 2, "target_column": 1}
+    for key, value in data.items():
+        for one, other in (("source", "target"), ("target", "source")):
+            if one in key:
+                swapped[key.replace(one, other)] = value
+                break
+        else:
+            swapped[key] = value
+    return swapped
+
+
+def format_outcome(outcome: Any, output: str) -> str:
+    """The last line: why it ended, how good it is, where it is."""
+    from regard.train.progress import format_seconds
+
+    figure = "" if outcome.state.best is None else f", validation {outcome.state.best:.2f}"
+    kind = " (average of checkpoints)" if outcome.averaged else ""
+    return (
+        f"done ({outcome.reason}) after {outcome.state.step} updates and "
+        f"{format_seconds(outcome.state.seconds)}{figure}{kind}; the model is in {output}"
+    )

@@ -1,0 +1,133 @@
+"""``regard translate``: sentences, files and pipes, with the alignment."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from regard.errors import RegardError
+
+if TYPE_CHECKING:
+    from regard.models.translation import Translation
+
+
+@click.command()
+@click.argument("sentences", nargs=-1)
+@click.option(
+    "--model",
+    required=True,
+    metavar="FOLDER",
+    help="The run folder of a trained translator ('regard train translate' makes one).",
+)
+@click.option("--file", metavar="FILE", help="Translate its lines; - is standard input.")
+@click.option(
+    "--beam",
+    type=click.IntRange(1),
+    default=5,
+    show_default=True,
+    help="Hypotheses kept; 1 is greedy.",
+)
+@click.option("--length-penalty", type=click.FloatRange(0), default=1.0, show_default=True)
+@click.option(
+    "--batch",
+    type=click.IntRange(1),
+    default=64,
+    show_default=True,
+    help="Sentences at a time; changes no result.",
+)
+@click.option("--alignment", is_flag=True, help="Show what each word looked at.")
+@click.option("--pieces", is_flag=True, help="Tokens as the model sees them, not words.")
+@click.option("--layer", type=int, help="Transformer: this layer's cross-attention, from 0.")
+@click.option("--head", type=int, help="Transformer: this head's, from 0; else their mean.")
+@click.option("--json", "json_to", metavar="FILE|-", help="One JSON object a sentence.")
+@click.option("--trace", "trace_to", metavar="FILE", help="Every step of one sentence, as JSON.")
+def translate(
+    sentences: tuple[str, ...],
+    model: str,
+    file: str | None,
+    beam: int,
+    length_penalty: float,
+    batch: int,
+    alignment: bool,
+    pieces: bool,
+    layer: int | None,
+    head: int | None,
+    json_to: str | None,
+    trace_to: str | None,
+) -> None:
+    """Translate SENTENCES, the lines of a file, or what is piped in.
+
+    \b
+    regard translate --model runs/bahdanau "Können Sie mir helfen?" --alignment
+    regard translate --model runs/bahdanau --file german.txt > english.txt
+    """
+    from regard.models.translation import translate_texts
+    from regard.train.folder import load_translator
+
+    texts = _texts(sentences, file)
+    translator, tokens = load_translator(model)
+    found = translate_texts(
+        translator,
+        tokens,
+        texts,
+        beam=beam,
+        length_penalty=length_penalty,
+        batch=batch,
+        words=not pieces,
+        layer=layer,
+        head=head,
+    )
+    if trace_to is not None:
+        from regard.models.translation import trace_of
+
+        if len(texts) != 1:
+            raise RegardError(f"--trace takes one sentence, got {len(texts)}")
+        only = list(found)
+        trace_of(translator, tokens, texts[0], only[0]).save(trace_to)
+        found = iter(only)
+    if json_to is not None:
+        _write_json(found, json_to)
+        return
+    _print(found, texts, alignment)
+
+
+def _texts(sentences: Sequence[str], file: str | None) -> list[str]:
+    """What to translate: the arguments, a file's lines, or what is piped in."""
+    if sentences and file is not None:
+        raise RegardError("give sentences or --file, not both")
+    if sentences:
+        return [" ".join(s.split()) for s in sentences]
+    if file is None and sys.stdin is not None and sys.stdin.isatty():
+        raise RegardError("nothing to translate: give a sentence, --file FILE, or pipe text in")
+    from regard.train.lines import read_lines
+
+    return read_lines(file or "-")
+
+
+def _print(found: Iterator[Translation], texts: Sequence[str], alignment: bool) -> None:
+    from regard.views.alignment import print_alignment
+    from regard.views.console import make_console
+    from regard.views.text import visible
+
+    console = make_console()
+    for i, translation in enumerate(found):
+        click.echo(visible(translation.text))
+        if alignment and len(translation.target):
+            print_alignment(translation.source, translation.target, translation.alignment, console)
+            if i < len(texts) - 1:
+                click.echo()
+
+
+def _write_json(found: Iterator[Translation], to: str) -> None:
+    lines = (json.dumps(t.to_dict(), ensure_ascii=False) for t in found)
+    if to == "-":
+        for line in lines:
+            click.echo(line)
+        return
+    from regard.files import write_text
+
+    write_text(to, "".join(f"{line}\n" for line in lines))

@@ -1,0 +1,153 @@
+"""Layers of the Transformer: attention and feed-forward, each added to what it was given.
+
+Between attentions a batch is held as rows (tokens, width) without its padding; only attention,
+which must know who stands in one sentence, sees it as (batch, n, width).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from torch import Tensor, nn
+
+from regard.attention import KeyValueCache, Mask, MultiHeadAttention, causal
+from regard.models.config import TranslatorConfig
+from regard.models.dropout import Dropout
+from regard.record import scope
+
+WORTH = 0.05
+"""The share of padding from which it is worth leaving it out."""
+
+
+class Rows(NamedTuple):
+    """Which of batch × n positions are held: ``rows`` of them, or all (None)."""
+
+    rows: Tensor | None
+    batch: int
+    n: int
+
+    @classmethod
+    def of(cls, rows: Tensor | None, batch: int, n: int) -> Rows:
+        """Leave the padding out if that is worth it: ``rows`` are the real positions."""
+        if rows is not None and len(rows) > (1 - WORTH) * batch * n:
+            rows = None
+        return cls(rows, batch, n)
+
+    def gather(self, x: Tensor) -> Tensor:
+        """(batch, n, width) → (tokens, width)."""
+        flat = x.reshape(-1, x.shape[-1])
+        return flat if self.rows is None else flat.index_select(0, self.rows)
+
+    def spread(self, x: Tensor) -> Tensor:
+        """(tokens, width) → (batch, n, width), zeros at the padding."""
+        if self.rows is not None:
+            x = x.new_zeros(self.batch * self.n, x.shape[-1]).index_copy(0, self.rows, x)
+        return x.view(self.batch, self.n, -1)
+
+
+class FeedForward(nn.Module):
+    """y = W_2 relu(W_1 x + b_1) + b_2, at each position (Vaswani et al. 2017, section 3.3)."""
+
+    def __init__(self, width: int, inner: int) -> None:
+        super().__init__()
+        self.inner, self.outer = nn.Linear(width, inner), nn.Linear(inner, width)
+        for linear in (self.inner, self.outer):
+            nn.init.xavier_uniform_(linear.weight)
+            nn.init.zeros_(linear.bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y: Tensor = self.outer(self.inner(x).relu_())
+        return y
+
+
+class Layer(nn.Module):
+    """What both kinds of layer share: how a sublayer joins the stream."""
+
+    def __init__(self, config: TranslatorConfig) -> None:
+        super().__init__()
+        self.before = config.norm == "pre"
+        self.attention = MultiHeadAttention(config.width, config.heads)
+        self.attention_norm = nn.LayerNorm(config.width)
+        self.feedforward = FeedForward(config.width, config.feedforward)
+        self.feedforward_norm = nn.LayerNorm(config.width)
+        self.dropout = Dropout(config.dropout)
+
+    def join(self, x: Tensor, norm: nn.Module, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        """norm(x + sublayer(x)), or x + sublayer(norm(x)) if the norm comes before."""
+        joined: Tensor = norm(x) if self.before else x
+        joined = x + self.dropout(sublayer(joined))
+        return joined if self.before else norm(joined)
+
+
+class EncoderLayer(Layer):
+    """Self-attention and feed-forward."""
+
+    def forward(self, x: Tensor, rows: Rows, mask: Mask | None) -> Tensor:
+        """``x`` (tokens, width) → the same; ``mask`` leaves out the padding."""
+
+        def attention(x: Tensor) -> Tensor:
+            with scope("self-attention"):
+                return rows.gather(self.attention(rows.spread(x), mask=mask).context)
+
+        x = self.join(x, self.attention_norm, attention)
+        return self.join(x, self.feedforward_norm, self.feedforward)
+
+
+class DecoderLayer(Layer):
+    """Causal self-attention, cross-attention to the encoder's memory, feed-forward."""
+
+    def __init__(self, config: TranslatorConfig) -> None:
+        super().__init__(config)
+        self.cross = MultiHeadAttention(config.width, config.heads)
+        self.cross_norm = nn.LayerNorm(config.width)
+
+    def forward(self, x: Tensor, rows: Rows, memory: Tensor, mask: Mask | None) -> Tensor:
+        """``x`` (tokens, width) → the same; ``memory`` (B, S, width) with its padding's mask."""
+
+        def attention(x: Tensor) -> Tensor:
+            with scope("self-attention"):
+                return rows.gather(self.attention(rows.spread(x), mask=causal()).context)
+
+        def cross(x: Tensor) -> Tensor:
+            with scope("cross-attention"):
+                return rows.gather(self.cross(rows.spread(x), memory, mask=mask).context)
+
+        x = self.join(x, self.attention_norm, attention)
+        x = self.join(x, self.cross_norm, cross)
+        return self.join(x, self.feedforward_norm, self.feedforward)
+
+    def step(
+        self,
+        x: Tensor,
+        own: Mask,
+        memory: Tensor,
+        mask: Mask | None,
+        caches: tuple[KeyValueCache, KeyValueCache],
+        *,
+        need_weights: bool,
+    ) -> tuple[Tensor, Tensor | None]:
+        """One more token of each hypothesis (sentences, beams, width), and the cross-attention's
+        weights (sentences, heads, beams, S) if wanted.
+
+        A sentence's hypotheses ask together, each as one query: ``own`` says which of the written
+        tokens each may see, ``mask`` which of the source are padding.
+        """
+        seen: list[Tensor | None] = []
+
+        def attention(x: Tensor) -> Tensor:
+            with scope("self-attention"):
+                x = self.attention(x, mask=own, cache=caches[0]).context
+            return x
+
+        def cross(x: Tensor) -> Tensor:
+            with scope("cross-attention"):
+                x, weights = self.cross(
+                    x, memory, mask=mask, cache=caches[1], need_weights=need_weights
+                )
+            seen.append(weights)
+            return x
+
+        x = self.join(x, self.attention_norm, attention)
+        x = self.join(x, self.cross_norm, cross)
+        return self.join(x, self.feedforward_norm, self.feedforward), seen[0]

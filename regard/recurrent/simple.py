@@ -1,0 +1,51 @@
+"""SimpleRNN: each state is made from the word just read and the state before it."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from regard.record import note, recording
+
+
+class SimpleRNN(nn.Module):
+    """h_t = tanh(A[x_t; h_{t-1}] + b), h_0 = 0  (Elman 1990).
+
+    ``A`` is kept as its two halves: ``inputs`` (hidden, width) with the bias b, and ``recurrent``
+    (hidden, hidden), so that A x_t + b of all positions is one product before the loop.
+    """
+
+    def __init__(self, width: int, hidden: int) -> None:
+        super().__init__()
+        self.width, self.hidden = width, hidden
+        self.inputs = nn.Linear(width, hidden)
+        self.recurrent = nn.Parameter(torch.empty(hidden, hidden))
+        nn.init.xavier_uniform_(self.inputs.weight)
+        nn.init.zeros_(self.inputs.bias)
+        nn.init.orthogonal_(self.recurrent)
+
+    def forward(self, x: Tensor, state: Tensor | None = None) -> Tensor:
+        """The states (batch, n, hidden) after each position of ``x`` (batch, n, width).
+
+        ``state`` (batch, hidden) is h_0, zeros if not given.
+        """
+        projected = self.inputs(x.transpose(0, 1))
+        h = projected.new_zeros(x.shape[0], self.hidden) if state is None else state
+        states = []
+        for step in projected.unbind():
+            h = torch.tanh(torch.addmm(step, h, self.recurrent.t()))
+            states.append(h)
+        all_states = torch.stack(states, 1) if states else projected.transpose(0, 1)
+        if recording():
+            note("input", x, axes=("position", "width"), formula="x_t", meaning=_INPUT)
+            note(
+                "states",
+                all_states,
+                axes=("position", "hidden"),
+                formula="h_t = tanh(A[x_t; h_{t-1}] + b)",
+                meaning="What is remembered after each position, all that came before squeezed in.",
+            )
+        return all_states
+
+
+_INPUT = "One vector for each position."

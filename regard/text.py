@@ -1,0 +1,44 @@
+"""Text from users, made safe to print, and as wide as a terminal shows it. No imports of weight."""
+
+from __future__ import annotations
+
+import unicodedata
+
+JOINERS = "\u200c\u200d"
+"""Zero-width (non-)joiners: part of ordinary Persian words and of emoji, and harmless."""
+
+
+def visible(text: str) -> str:
+    """``text`` on one line with control characters shown as escapes, so that they cannot act."""
+    return "".join(
+        c if c.isprintable() or c in JOINERS else c.encode("unicode_escape").decode()
+        for c in " ".join(text.split("\n"))
+    )
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal ``text`` takes: Chinese signs take two, accents none."""
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def cut(text: str, most: int) -> str:
+    """``text``, or its beginning and ``…`` where it would take more than ``most`` columns."""
+    if columns(text) <= most:
+        return text
+    taken, end = 1, 0  # the … takes one
+    for end, sign in enumerate(text):  # noqa: B007
+        taken += _columns(sign)
+        if taken > most:
+            break
+    return text[:end].rstrip() + "…"
+
+
+def padded(text: str, width: int) -> str:
+    """``text`` filled with blanks to ``width`` columns."""
+    return text + " " * (width - columns(text))
+
+
+def _columns(sign: str) -> int:
+    if unicodedata.east_asian_width(sign) in "WF":
+        return 2
+    return 0 if unicodedata.category(sign) in ("Mn", "Me", "Cf") else 1

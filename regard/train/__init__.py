@@ -1,0 +1,1 @@
+"""Training: data, one visible loop, checkpoints, metrics, and one small module per task."""

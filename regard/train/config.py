@@ -1,0 +1,175 @@
+"""Config: what a training run is, as frozen dataclasses with a sentence per field."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from regard.train.settings import complain
+
+
+@dataclass(frozen=True)
+class PairsConfig:
+    """Where sentence pairs come from and how they are cut into tokens."""
+
+    pairs: str | None = None
+    """A table, source TAB target a line; may be gzip; - is standard input."""
+    source: str | None = None
+    """Instead of a table: a file with one source sentence a line."""
+    target: str | None = None
+    """And the file with its translations, line by line."""
+    source_column: int = 1
+    """The table's column with the source, from 1."""
+    target_column: int = 2
+    """The table's column with the target, from 1."""
+    valid_pairs: str | None = None
+    """A table to validate on; without one, a share of the pairs is set aside."""
+    valid_source: str | None = None
+    """Instead of a table: the source sentences to validate on."""
+    valid_target: str | None = None
+    """And their translations."""
+    test_pairs: str | None = None
+    """A table to test on after training."""
+    test_source: str | None = None
+    """Instead of a table: the source sentences to test on."""
+    test_target: str | None = None
+    """And their translations."""
+    valid_share: float = 0.01
+    """The share of the pairs set aside to validate on, if no validation file is given."""
+    test_share: float = 0.01
+    """The share set aside to test on, if neither a validation nor a test file is given."""
+    split_seed: int = 0
+    """Decides which groups of pairs are set aside."""
+    vocabulary: int = 0
+    """How many tokens, shared by both languages; 0 = 4000, or as many as the text allows."""
+    level: Literal["bpe", "word"] = "bpe"
+    """Tokens are pieces of words (bpe) or whole words (word)."""
+    least: int = 2
+    """How often a piece or a word must occur in training to become a token."""
+    max_length: int = 100
+    """Pairs with a side of more tokens are left out of training, and counted."""
+
+    def __post_init__(self) -> None:
+        problems = [
+            *_both("pairs", self.pairs, self.source, self.target, needed=True),
+            *_both("valid_pairs", self.valid_pairs, self.valid_source, self.valid_target),
+            *_both("test_pairs", self.test_pairs, self.test_source, self.test_target),
+            *_at_least(self, 1, "source_column", "target_column", "least", "max_length"),
+            *_at_least(self, 0, "split_seed"),
+        ]
+        if self.vocabulary and self.vocabulary < 5:
+            problems.append(f"vocabulary must be at least 5, or 0, got {self.vocabulary}")
+        if self.source_column == self.target_column:
+            problems.append(f"source_column and target_column are both {self.source_column}")
+        for name in ("valid_share", "test_share"):
+            if not 0 <= getattr(self, name) < 0.5:
+                problems.append(f"{name} must be from 0 to under 0.5, got {getattr(self, name)}")
+        complain(problems)
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """How any model is trained: the loop's settings, whatever the task."""
+
+    learning_rate: float = 1e-3
+    """Adam's step size at its highest, at the end of the warm-up."""
+    schedule: Literal["inverse-sqrt", "cosine", "constant"] = "inverse-sqrt"
+    """How the step size falls after the warm-up; cosine reaches 0 at the end of the run."""
+    warmup: int = 400
+    """Updates over which the step size rises from 0."""
+    cooldown: float = 0.0
+    """The last share of the run, over which the step size falls to 0 under any schedule."""
+    beta1: float = 0.9
+    """Adam's memory of the gradient."""
+    beta2: float = 0.98
+    """Adam's memory of its square."""
+    epsilon: float = 1e-9
+    """Adam's guard against division by zero."""
+    weight_decay: float = 0.0
+    """How much each update shrinks the weights (decoupled, as in AdamW)."""
+    clip: float = 1.0
+    """Gradients longer than this are scaled down to it; 0 switches it off."""
+    smoothing: float = 0.1
+    """Label smoothing: the share of the target's probability spread over all tokens."""
+    batch_tokens: int = 4000
+    """Rows × longest sequence in a batch is at most this, over all processes together."""
+    accumulate: int = 1
+    """Batches whose gradients are added up for one update."""
+    epochs: int = 0
+    """Stop after so many passes over the data; 0 = no such limit."""
+    steps: int = 0
+    """Stop after so many updates; 0 = no such limit."""
+    minutes: float = 0.0
+    """Stop in time to be done after so many minutes; 0 = no such limit."""
+    patience: int = 8
+    """Stop after so many validations without a better one; 0 = never."""
+    validate_every: int = 0
+    """Updates between validations; 0 = after each pass over the data."""
+    validate_at_most: int = 500
+    """Examples of the validation part that are decoded for the score; its loss is of all."""
+    monitor: Literal["score", "loss"] = "score"
+    """What must get better: the task's own score (BLEU), or the validation loss."""
+    save_every: int = 500
+    """Updates between checkpoints; each validation also makes one; 0 = only those."""
+    average: int = 5
+    """Validated checkpoints whose weights are averaged at the end; 1 = none."""
+    average_of: Literal["best", "last"] = "best"
+    """Which of them."""
+    log_every: int = 50
+    """Updates between lines of the log."""
+    seed: int = 1
+    """Decides the first weights, dropout and the order of the data."""
+    threads: int = 0
+    """CPU threads; 0 = as PyTorch chooses. Another number may change the last bits of results."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """Where to compute; auto = a GPU if there is one."""
+    sharded: bool = False
+    """Split weights, gradients and Adam's memory over the processes (FSDP2)."""
+
+    def __post_init__(self) -> None:
+        whole = ("warmup", "epochs", "steps", "patience", "validate_every", "save_every")
+        real = ("weight_decay", "clip", "minutes")
+        problems = [
+            *_at_least(self, 0, *whole, *real, "seed", "threads"),
+            *_at_least(self, 1, "accumulate", "average", "log_every", "validate_at_most"),
+            *_at_least(self, 2, "batch_tokens"),
+        ]
+        for name in ("learning_rate", "epsilon"):
+            if not 0 < getattr(self, name) < 100:
+                problems.append(f"{name} must be greater than 0, got {getattr(self, name)}")
+        for name in ("smoothing", "beta1", "beta2", "cooldown"):
+            if not 0 <= getattr(self, name) < 1:
+                problems.append(f"{name} must be from 0 to under 1, got {getattr(self, name)}")
+        limits = self.epochs or self.steps or self.minutes
+        if not limits and not self.patience:
+            problems.append("patience 0 needs another end: epochs, steps or minutes")
+        if not limits and (self.schedule == "cosine" or self.cooldown):
+            problems.append("schedule cosine and cooldown need an end: epochs, steps or minutes")
+        if self.sharded and self.monitor != "loss":
+            problems.append("sharded needs train.monitor=loss: nothing is decoded from shards")
+        complain(problems)
+
+
+FREE = ("epochs", "steps", "minutes", "patience", "threads", "device", "log_every", "save_every")
+"""Settings of TrainConfig that may differ when a run is resumed: when to stop, where to run."""
+
+
+def _at_least(config: object, least: int, *names: str) -> list[str]:
+    pairs = [(name, getattr(config, name)) for name in names]
+    return [
+        f"{name} must be at least {least}, got {value}" for name, value in pairs if value < least
+    ]
+
+
+def _both(
+    table: str, pairs: str | None, source: str | None, target: str | None, needed: bool = False
+) -> list[str]:
+    """Problems of a choice: a table, or two files, or (unless needed) nothing."""
+    first, second = (table.replace("pairs", side) for side in ("source", "target"))
+    if pairs and (source or target):
+        return [f"{table} and {first}/{second} are two ways to say the same: give one"]
+    if bool(source) != bool(target):
+        return [f"{first} and {second} go together: {first if target else second} is missing"]
+    if needed and not (pairs or source):
+        return [f"{table} is missing: a table of sentence pairs, or {first} and {second}"]
+    return []

@@ -1,0 +1,64 @@
+"""Lines of a text file, plain, gzip or from a pipe; what is not UTF-8 text is said, not guessed."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+import zlib
+from pathlib import Path
+
+from regard.errors import DataError, FileError
+
+STDIN = "-"
+GZIP = b"\x1f\x8b"
+
+
+def read_lines(path: str | os.PathLike[str]) -> list[str]:
+    """The lines of a UTF-8 file without their ends; ``-`` is standard input.
+
+    gzip is known by its first bytes, not by the file's name. Only ``\\n`` and ``\\r\\n`` end a
+    line: other characters that Unicode calls line separators stay inside the sentence, so that
+    two aligned files cannot fall out of step.
+    """
+    data = _read(path)
+    if not data:
+        raise DataError(f"{name_of(path)} is empty")
+    text = _decode(data, name_of(path))
+    lines = text.removesuffix("\n").split("\n")
+    return [line.removesuffix("\r") for line in lines]
+
+
+def name_of(path: str | os.PathLike[str]) -> str:
+    """How an error names the file."""
+    return "standard input" if str(path) == STDIN else repr(str(path))
+
+
+def _read(path: str | os.PathLike[str]) -> bytes:
+    try:
+        data = sys.stdin.buffer.read() if str(path) == STDIN else Path(path).read_bytes()
+        return gzip.decompress(data) if data.startswith(GZIP) else data
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise FileError(f"{name_of(path)} is gzip but damaged or cut: {error}") from error
+    except OSError as error:
+        raise FileError(f"cannot read {name_of(path)}: {error.strerror or error}") from error
+
+
+def _decode(data: bytes, name: str) -> str:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise DataError(
+            f"{name} is UTF-16; text must be UTF-8: iconv -f UTF-16 -t UTF-8 converts it"
+        )
+    zero = data.find(b"\0")
+    if zero >= 0:
+        raise DataError(f"{name} is a binary file, not text: it has a zero byte at byte {zero + 1}")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
+        bad = data[error.start]
+        raise DataError(
+            f"{name} is not UTF-8: line {line}, byte {column} of the line is 0x{bad:02x}; "
+            "iconv -f LATIN1 -t UTF-8 converts the most common other encoding"
+        ) from error

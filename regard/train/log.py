@@ -1,0 +1,68 @@
+"""Log: one JSON object a line, as things happen; optionally the same figures to TensorBoard."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from regard.errors import FileError
+from regard.files import write_text
+
+
+class Log:
+    """Appends events to a file. ``Log(None)`` writes nowhere (processes other than rank 0)."""
+
+    def __init__(self, path: Path | None, tensorboard: bool = False) -> None:
+        self.path = path
+        self.board = _board(path.parent / "tensorboard") if tensorboard and path else None
+
+    def write(self, event: str, **values: Any) -> None:
+        """Add {"event": event, …values}."""
+        if self.path is None:
+            return
+        try:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"event": event, **values}, ensure_ascii=False) + "\n")
+        except OSError as error:
+            reason = error.strerror or error
+            raise FileError(f"cannot write the log {str(self.path)!r}: {reason}") from error
+        if self.board is not None and "step" in values:
+            for name, value in values.items():
+                if isinstance(value, int | float) and name not in ("step", "epoch"):
+                    self.board.add_scalar(f"{event}/{name}", value, values["step"])
+            self.board.flush()
+
+    def rewind(self, step: int) -> None:
+        """Take back what was logged after ``step``: it will happen again."""
+        if self.path is None or not self.path.exists():
+            return
+        kept = [e for e in read_log(self.path) if e.get("step", 0) <= step]
+        rows = [json.dumps(event, ensure_ascii=False) + "\n" for event in kept]
+        write_text(self.path, "".join(rows))
+
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """The events of a log; a last line cut by a crash is left out."""
+    events: list[dict[str, Any]] = []
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError as error:
+        raise FileError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
+    for number, line in enumerate(lines, 1):
+        try:
+            event = json.loads(line)
+        except ValueError as error:
+            if number == len(lines):
+                break
+            raise FileError(f"{str(path)!r}, line {number} is not JSON") from error
+        if isinstance(event, Mapping):
+            events.append(dict(event))
+    return events
+
+
+def _board(folder: Path) -> Any:
+    from torch.utils.tensorboard import SummaryWriter
+
+    return SummaryWriter(str(folder))

@@ -1,0 +1,149 @@
+"""Claims: the numbers that a worked example's file claims, gathered by step.
+
+A claimed number is right if the true one rounds to it: 0.48 means within 0.005, 0.5987 within
+0.00005, a whole number means exactly that. ``tolerance`` in the file replaces that rule.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from regard.errors import ExampleError, nearest
+from regard.trace import Array, Trace
+from regard.worked.example import Example
+from regard.worked.fields import count, finite, shown, wrong
+
+EXACT = 1e-9
+"""What float64 arithmetic may be off by."""
+
+Index = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The numbers claimed for one step: NaN where nothing is claimed."""
+
+    step: str
+    value: Array
+    tolerance: Array
+
+    @property
+    def made(self) -> Array:
+        """Which numbers are claimed."""
+        return np.isfinite(self.value)
+
+
+def claims_of(example: Example, trace: Trace) -> dict[str, Claim]:
+    """The claims by step; each line of the file is a whole array or an indexed part of it."""
+    gathered: dict[str, Claim] = {}
+    before: dict[str, list[tuple[Index, str]]] = {}
+    for key, content in example.claims.items():
+        name, index = _parse(key)
+        _check_name(key, name, trace)
+        shape = trace.value(name).shape
+        if len(index) > len(shape) or any(i >= n for i, n in zip(index, shape, strict=False)):
+            raise _wrong(key, f": {name} has the shape {_times(shape)}, counted from 0")
+        _check_overlap(key, index, before.setdefault(name, []))
+        claim = gathered.setdefault(name, Claim(name, np.full(shape, np.nan), np.zeros(shape)))
+        value, tolerance = _numbers(key, content, shape[len(index) :], example.tolerance)
+        claim.value[index], claim.tolerance[index] = value, tolerance
+    if not gathered:
+        raise wrong(
+            "claims",
+            'nothing is claimed: add a [claims] table with a line for a step, such as "scores[0]" '
+            "= [0.48, 0.80], or use 'regard explain --example' to see the numbers",
+        )
+    return gathered
+
+
+def allowance(number: int | Decimal) -> float:
+    """How far the true number may be from this one and still round to it."""
+    if isinstance(number, int):
+        return EXACT
+    exponent = number.as_tuple().exponent
+    # Zero may be written with any exponent, 0e999: a power that no float holds.
+    return 0.5 * 10.0 ** min(exponent, 300) + EXACT if isinstance(exponent, int) else 0.0
+
+
+def _wrong(key: str, text: str) -> ExampleError:
+    name = key if len(key) <= 60 else f"{key[:57]}…"
+    return wrong(key, f"claims.{name}{text}", claimed=True)
+
+
+def _parse(key: str) -> tuple[str, Index]:
+    """``scores[0][2]`` or ``scores[0, 2]`` → ("scores", (0, 2))."""
+    # No array has a billion rows, and int() refuses thousands of digits.
+    number = r"\s*[0-9]{1,9}\s*"
+    found = re.fullmatch(rf"\s*(\w+)\s*((?:\[{number}(?:,{number})*\]\s*)*)", key)
+    if found is None:
+        raise _wrong(key, ": a claim is a step's name or an indexed part of it, such as scores[0]")
+    return found[1], tuple(int(i) for i in re.findall(r"[0-9]+", found[2]))
+
+
+def _check_name(key: str, name: str, trace: Trace) -> None:
+    known = [step.name for step in trace]
+    if name not in known:
+        raise _wrong(
+            key,
+            f": no step is called {shown(name)}; this mechanism has {', '.join(known)}"
+            f"{nearest(name, known)}",
+        )
+
+
+def _check_overlap(key: str, index: Index, before: list[tuple[Index, str]]) -> None:
+    """A number may be claimed once: of two claims the later would silently win."""
+    for other, named in before:
+        shorter = min(len(index), len(other))
+        if index[:shorter] == other[:shorter]:
+            raise _wrong(key, f" claims numbers that claims.{named} claims too: drop one of them")
+    before.append((index, key))
+
+
+def _numbers(key: str, content: Any, shape: Index, tolerance: float | None) -> tuple[Array, Array]:
+    """The claimed numbers and how far each may be off."""
+    got = _shape(content)
+    if got != shape:
+        hint = ""
+        if len(shape) == 2 and shape[1] == 1:
+            hint = "; a column of single numbers is written [[0.8], [1.0], …]"
+        described = shown(content) if isinstance(content, str | bool | dict) else _called(got)
+        raise _wrong(key, f" must be {_called(shape)}, got {described}{hint}")
+    leaves = list(_leaves(content))
+    value = [finite(key, leaf, f"claims.{key}", claimed=True) for leaf in leaves]
+    off = [allowance(leaf) if tolerance is None else tolerance for leaf in leaves]
+    return np.array(value).reshape(shape), np.array(off).reshape(shape)
+
+
+def _shape(content: Any) -> Index | None:
+    """The shape of nested lists; None if rows of different lengths stand side by side."""
+    if not isinstance(content, list):
+        return ()
+    inner = {_shape(part) for part in content} or {()}
+    first = inner.pop()
+    return None if inner or first is None else (len(content), *first)
+
+
+def _leaves(content: Any) -> Iterator[Any]:
+    if isinstance(content, list):
+        for part in content:
+            yield from _leaves(part)
+    else:
+        yield content
+
+
+def _called(shape: Index | None) -> str:
+    if shape is None:
+        return "rows of different lengths"
+    if not shape:
+        return "one number"
+    return f"a list of {count(shape[0], 'number')}" if len(shape) == 1 else _times(shape)
+
+
+def _times(shape: Index) -> str:
+    return " x ".join(map(str, shape))

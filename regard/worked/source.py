@@ -1,0 +1,83 @@
+"""Source: the TOML file of a worked example, and where in it something stands."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from regard.errors import ExampleError, FileError
+
+CLAIMS = re.compile(r"(?m)^[ \t]*\[[ \t]*[\"']?claims[\"']?[ \t]*\][ \t]*(?:#.*)?$")
+"""The header of the table of claims."""
+
+
+class KeyedError(ExampleError):
+    """An error that knows the key it is about, so that the line can be named."""
+
+    key = ""
+    claimed = False
+    """Whether the key is one of the table of claims."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file's path and text; errors about its content are given the file and the line."""
+
+    path: str
+    text: str
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Source:
+        """Read a text file."""
+        try:
+            return cls(str(path), Path(path).read_bytes().decode("utf-8"))
+        except OSError as error:
+            raise FileError(f"cannot read {str(path)!r}: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise FileError(f"{str(path)!r} is not UTF-8 text (byte {error.start})") from error
+
+    def parse(self) -> dict[str, Any]:
+        """The content; decimals keep the digits as printed: 0.40 claims more than 0.4."""
+        try:
+            return tomllib.loads(self.text, parse_float=Decimal)
+        except tomllib.TOMLDecodeError as error:
+            raise ExampleError(f"{self.path!r} is not valid TOML: {error}") from error
+        except (ValueError, ArithmeticError) as error:
+            # int() and Decimal() set their own limits, and tomllib lets their errors through.
+            raise ExampleError(
+                f"{self.path!r} has a number that is too long to be read: a whole number of "
+                "thousands of digits or an enormous exponent; write it shorter"
+            ) from error
+        except RecursionError as error:
+            raise ExampleError(
+                f"{self.path!r} has lists nested too deeply: rows of numbers are two deep"
+            ) from error
+
+    def located(self, error: ExampleError) -> ExampleError:
+        """The error with the file and, where known, the line in front."""
+        return ExampleError(f"{self.path!r}{line_of(self.text, error)}: {error}")
+
+
+def line_of(text: str, error: ExampleError) -> str:
+    """``, line 7`` if the error is about a key that stands there."""
+    key = getattr(error, "key", "")
+    found = _find(text, key, getattr(error, "claimed", False)) if key else None
+    return f", line {text.count(chr(10), 0, found.start()) + 1}" if found else ""
+
+
+def _find(text: str, key: str, claimed: bool) -> re.Match[str] | None:
+    """Where the key is set. 'positions' may be a key and a claim: the header parts them."""
+    header = CLAIMS.search(text)
+    border = header.start() if header else len(text)
+    name = rf"[\"']?{re.escape(key)}[\"']?[ \t]*"
+    if claimed:
+        inside = re.compile(rf"(?m)^[ \t]*{name}=").search(text, border)
+        dotted = re.compile(rf"(?m)^[ \t]*claims[ \t]*\.[ \t]*{name}=").search(text)
+        return inside or dotted or _find(text, "claims", False)
+    set_to = re.compile(rf"(?m)^[ \t]*(?:{name}[.=]|\[[ \t]*{name}\])")
+    return set_to.search(text, 0, border) or set_to.search(text)

@@ -1,0 +1,235 @@
+"""regard train: bad input is one line and exit code 2, and nothing is lost or overwritten."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from regard.cli import main
+from regard.cli.train import FLAGS, reversed_sides
+from regard.train.folder import load_translator
+from regard.train.log import read_log
+
+GERMAN = ["null", "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun"]
+ENGLISH = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+TINY = ["--size", "tiny", "--steps", "2", "--batch-tokens", "300", "--threads", "1",
+        "--set", "data.valid_share=0.1", "--set", "data.test_share=0.1"]  # fmt: skip
+
+
+def rows(first: int = 100, last: int = 200) -> list[tuple[str, str]]:
+    """Numbers, English and German."""
+    digits = [[int(d) for d in str(n)] for n in range(first, last)]
+    return [(" ".join(ENGLISH[d] for d in n), " ".join(GERMAN[d] for d in n)) for n in digits]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "numbers.tsv"
+    path.write_text("".join(f"{e}\t{g}\n" for e, g in rows()), encoding="utf-8")
+    return path
+
+
+def run(*arguments: str | Path) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(["train", "translate", *map(str, arguments)])
+    assert isinstance(ended.value.code, int)
+    return ended.value.code
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
+    """The one line that the command refuses these arguments with."""
+    assert run(*arguments) == 2
+    errors = capsys.readouterr().err
+    assert errors.startswith("regard: error: ")
+    assert errors.count("\n") == 1
+    return errors
+
+
+def files(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("model", ["word-by-word", "encoder-decoder", "bahdanau", "transformer"])
+def test_every_design_trains(
+    model: str, table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    assert run("--pairs", table, "--reverse", "--model", model, *TINY, "-o", folder) == 0
+    output = capsys.readouterr().out
+    assert "the text allows no more than these" in output
+    assert "done (steps) after 2 updates and 0:0" in output
+    config = json.loads((folder / "config.json").read_text())
+    assert config["model"]["model"] == model
+    assert (config["data"]["source_column"], config["data"]["target_column"]) == (2, 1)
+    translator, tokens = load_translator(folder)
+    assert translator.config.vocabulary == len(tokens)
+    assert (folder / "test.tsv").read_text(encoding="utf-8").count("\t") > 0
+
+
+def test_aligned_gzip_files_and_own_validation(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = {}
+    for part, (first, last) in {"train": (100, 200), "valid": (195, 210)}.items():
+        for side, column in (("de", 1), ("en", 0)):
+            lines = [pair[column] for pair in rows(first, last)]
+            if part == "train":
+                lines = [*lines, "", "eins " * 150]
+            names[part, side] = tmp_path / f"{part}.{side}.gz"
+            names[part, side].write_bytes(gzip.compress("\n".join(lines).encode()))
+    sides = ["--source", names["train", "de"], "--target", names["train", "en"]]
+    valid = ["--valid-source", names["valid", "de"], "--valid-target", names["valid", "en"]]
+    assert run(*sides, *valid, *TINY, "-o", tmp_path / "run") == 0
+    output = capsys.readouterr().out
+    assert "100 pairs to train on, 15 to validate, 0 to test" in output
+    assert "left out: 1 line (101) with nothing on a side" in output
+    assert "left out: 1 line (102) of more than 100 tokens" in output
+    assert "5 training pairs share a sentence with the validation or test files" in output
+    data = read_log(tmp_path / "run" / "log.jsonl")[0]
+    assert (data["empty_lines"], data["long_lines"], data["overlap"]) == ([101], [102], 5)
+
+
+def test_a_folder_that_is_taken(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    usual = ["--pairs", table, *TINY, "-o", folder]
+    assert run(*usual) == 0
+    before = files(folder)
+    capsys.readouterr()
+    assert "already holds a run" in refused(capsys, *usual)
+    text = refused(capsys, *usual, "--resume", "--learning-rate", "0.5")
+    assert "run with other settings: train.learning_rate was 0.003, is 0.5" in text
+    assert "model.model was" in refused(capsys, *usual, "--resume", "--model", "transformer")
+    table.write_text(table.read_text(encoding="utf-8") + "ten\tzehn\n", encoding="utf-8")
+    assert "made.pairs was" in refused(capsys, *usual, "--resume")
+    assert files(folder) == before
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "thesis.txt").write_text("mine")
+    assert "exists and is not a run" in refused(capsys, "--pairs", table, *TINY, "-o", other)
+    assert "not a run folder" in refused(capsys, "-o", other, "--resume")
+    assert [path.name for path in other.iterdir()] == ["thesis.txt"]
+
+
+def test_resume_with_a_later_end(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    assert run("--pairs", table, *TINY, "-o", folder) == 0
+    assert run("-o", folder, "--resume", "--steps", "4") == 0
+    assert "resumed at step 2" in capsys.readouterr().out
+    assert read_log(folder / "log.jsonl")[-1]["step"] == 4
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (b"a\tb\nc\n", "line 2: expected 2 columns"),
+        (b"a b\n", "got 1 column"),
+        (b"\x89PNG\r\n\0\0", "binary file"),
+        ("grün\tgreen\n".encode("latin-1"), "line 1, byte 3 of the line is 0xfc"),
+        (b"", "is empty"),
+        (b"\t\n\tb\n", "none of the 2 lines"),
+        (b"a\tb\n", "1 pairs are too few"),
+    ],
+)
+def test_bad_tables(
+    content: bytes, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "t.tsv").write_bytes(content)
+    assert text in refused(capsys, "--pairs", tmp_path / "t.tsv", *TINY, "-o", tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_unequal_line_counts(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a").write_text("eins\nzwei\n")
+    (tmp_path / "b").write_text("one\n")
+    sides = ["--source", tmp_path / "a", "--target", tmp_path / "b"]
+    assert "got 2 in" in refused(capsys, *sides, *TINY, "-o", tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        (["--vocabulary", "100000"], "100000 is larger than the text allows"),
+        (["--model", "transfomer"], "did you mean 'transformer'"),
+        (["--size", "huge"], "size must be one of tiny, small, base"),
+        (["--set", "train.learning_rat=1"], "did you mean 'learning_rate'"),
+        (["--set", "trian.steps=1"], "no section trian; did you mean 'train'"),
+        (["--set", "model.widht=8"], "no setting model.widht; did you mean 'width'"),
+        (["--set", "steps"], "key=value"),
+        (["--max-length", "1000"], "must hold a sentence of data.max_length (1000)"),
+        (["--source-column", "3"], "columns 3 and 2 are wanted"),
+        (["--set", "train.sharded=true", "--set", "train.monitor=loss"], "torchrun"),
+        (["--config", "none.toml"], "No such file"),
+    ],
+)
+def test_bad_settings(
+    more: list[str], text: str, table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert text in refused(capsys, "--pairs", table, *TINY, *more, "-o", tmp_path / "run")
+
+
+def test_config_file_under_flags_under_set(table: Path, tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text(
+        f'[data]\npairs = "{table}"\n[train]\nseed = 3\nclip = 2\nwarmup = 7\n'
+    )
+    arguments = ["--config", tmp_path / "c.toml", *TINY, "--seed", "5", "--set", "train.clip=0.5"]
+    assert run(*arguments, "-o", tmp_path / "run") == 0
+    saved = json.loads((tmp_path / "run" / "config.json").read_text())["train"]
+    assert (saved["seed"], saved["clip"], saved["warmup"]) == (5, 0.5, 7)
+
+
+def test_a_checkpoint_cut_in_half(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    assert run("--pairs", table, *TINY, "--set", "train.save_every=1", "-o", folder) == 0
+    path = folder / "checkpoints/step-00000002/optimizer.safetensors"
+    path.write_bytes(path.read_bytes()[:1000])
+    assert run("-o", folder, "--resume", "--steps", "3") == 0
+    output = capsys.readouterr().out
+    assert "step-00000002 is damaged: optimizer.safetensors was cut or changed" in output
+    assert "resumed at step 1" in output
+    for path in folder.glob("checkpoints/step-*/model.safetensors"):
+        path.write_bytes(path.read_bytes()[:1000])
+    assert "nothing to resume from" in refused(capsys, "-o", folder, "--resume", "--steps", "4")
+
+
+def test_tensorboard_is_not_there(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = {"sacrebleu": True, "tensorboard": None}
+    monkeypatch.setattr("regard.train.translate.find_spec", found.get)
+    text = refused(capsys, "--pairs", table, *TINY, "--tensorboard", "-o", tmp_path / "run")
+    assert "TensorBoard needs an optional part: pip install 'regard[tensorboard]'" in text
+    assert not (tmp_path / "run").exists()
+
+
+def test_reversed_sides() -> None:
+    assert reversed_sides({"source": "a", "target": "b", "valid_source": "c", "pairs": "d"}) == {
+        "source_column": 2,
+        "target_column": 1,
+        "target": "a",
+        "source": "b",
+        "valid_target": "c",
+        "pairs": "d",
+    }
+    assert reversed_sides({"source_column": 3})["target_column"] == 3
+
+
+def test_every_flag_is_a_setting() -> None:
+    from dataclasses import fields
+
+    from regard.models.translator import TranslatorConfig
+    from regard.train.config import PairsConfig, TrainConfig
+
+    sections = {"data": PairsConfig, "model": TranslatorConfig, "train": TrainConfig}
+    known = {f"{name}.{f.name}" for name, kind in sections.items() for f in fields(kind)}
+    assert set(FLAGS.values()) <= known | {"model.size"}

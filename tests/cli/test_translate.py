@@ -1,0 +1,117 @@
+"""``regard translate`` and ``regard evaluate`` as a person runs them, with a tiny trained model."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli.run import Done, regard
+
+SENTENCES = [("der hund schläft", "the dog sleeps"), ("die katze schläft", "the cat sleeps"),
+             ("der hund isst", "the dog eats"), ("die katze isst", "the cat eats")]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Bahdanau model that has learned four sentences by heart."""
+    folder = tmp_path_factory.mktemp("run")
+    pairs = folder / "pairs.tsv"
+    pairs.write_text("".join(f"{s}\t{t}\n" for s, t in SENTENCES * 20), encoding="utf-8")
+    options = "--model bahdanau --size tiny --steps 150 --threads 1 --level word --vocabulary 15"
+    more = "--dropout 0 --learning-rate 0.01 --set train.warmup=10 --set train.smoothing=0.0"
+    done = regard(
+        *("train", "translate", "--pairs", pairs, "--valid-pairs", pairs, "--test-pairs", pairs),
+        *options.split(), *more.split(), "-o", folder / "model",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return folder / "model"
+
+
+def translate(run: Path, *arguments: str | Path) -> Done:
+    return regard("translate", "--model", run, *arguments)
+
+
+def test_sentences_come_out_one_a_line_in_order(run: Path) -> None:
+    done = translate(run, *(source for source, _ in SENTENCES))
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == [target for _, target in SENTENCES]
+
+
+def test_files_and_pipes(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "der hund isst\n\ndie katze isst\n"
+    file = tmp_path / "de.txt"
+    file.write_text(text, encoding="utf-8")
+    expected = "the dog eats\n\nthe cat eats\n"
+    assert translate(run, "--file", file).stdout == expected
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert translate(run).stdout == expected, "an empty line stays a line"
+
+
+def test_json_has_the_documented_form(run: Path) -> None:
+    done = translate(run, "der hund schläft", "die katze isst", "--json", "-", "--beam", "1")
+    first, second = map(json.loads, done.stdout.splitlines())
+    assert set(first) == {"text", "source", "target", "alignment"}
+    assert first["source"] == ["der", "hund", "schläft", "</s>"]
+    assert first["target"] == ["the", "dog", "sleeps"]
+    assert np.array(first["alignment"]).shape == (3, 4)
+    np.testing.assert_allclose(np.array(first["alignment"]).sum(-1), 1, atol=1e-4)
+    assert second["text"] == "the cat eats"
+
+
+def test_the_alignment_fits_the_terminal(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    done = translate(run, "der hund schläft", "--alignment")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "the dog sleeps"
+    assert "schläft" in lines[1]
+    assert [line.split()[0] for line in lines[2:5]] == ["the", "dog", "sleeps"]
+    assert max(map(len, lines)) <= 40
+    assert "\x1b" not in done.stdout
+
+
+def test_the_trace_of_a_sentence(run: Path, tmp_path: Path) -> None:
+    from regard.trace import Trace
+
+    file = tmp_path / "t.json"
+    assert translate(run, "der hund isst", "--trace", file).returncode == 0
+    assert Trace.load(file)["words"].labels["target"] == ["the", "dog", "eats"]
+    done = translate(run, "a", "b", "--trace", tmp_path / "u.json")
+    assert done.returncode == 2
+    assert "--trace takes one sentence, got 2" in done.stderr
+
+
+def test_evaluate_reports_scores_with_their_signature(run: Path) -> None:
+    done = regard("evaluate", run, "--json", "-", "--beam", "1")
+    result = json.loads(done.stdout)
+    bleu, chrf = result["scores"]
+    assert (bleu["name"], chrf["name"]) == ("BLEU", "chrF2")
+    assert chrf["value"] == pytest.approx(100)
+    assert "tok:13a" in bleu["signature"]
+    assert sum(b["sentences"] for b in result["by_length"]) == result["sentences"] == 80
+    shown = regard("evaluate", run, "--beam", "1").stdout
+    assert "80 sentences, beam 1" in shown
+    assert "words in source" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["translate", "--model", "nowhere", "a"], "'nowhere' is not a run folder"),
+        (["translate", "--model", ".", "a"], "is not a run folder: it has no config.json"),
+        (["translate", "--model", "RUN", "a", "--file", "b"], "give sentences or --file, not both"),
+        (["translate", "--model", "RUN", "--file", "nowhere.txt"], "cannot read 'nowhere.txt'"),
+        (["translate", "--model", "RUN", "a", "--layer", "1"], "layer"),
+        (["evaluate", "RUN", "--source", "a"], "--source and --target go together"),
+        (["evaluate", "RUN", "--pairs", "a", "--source", "b", "--target", "c"], "not both"),
+    ],
+)
+def test_mistakes_are_one_line(run: Path, arguments: list[str], words: str) -> None:
+    done = regard(*(str(run) if a == "RUN" else a for a in arguments))
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert words in done.stderr

@@ -1,0 +1,65 @@
+"""The recurrent equations as loops over NumPy float64, written from the papers, for comparison."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def sigmoid(x: Array) -> Array:
+    return 1 / (1 + np.exp(-x))
+
+
+def numpy_of(module: nn.Module) -> dict[str, Array]:
+    return {name: tensor.detach().numpy() for name, tensor in module.state_dict().items()}
+
+
+def simple(x: Array, A: Array, b: Array) -> Array:
+    """h_t = tanh(A[x_t; h_{t-1}] + b) of one sequence (n, width)."""
+    h = np.zeros(len(b))
+    states = []
+    for x_t in x:
+        h = np.tanh(A @ np.concatenate((x_t, h)) + b)
+        states.append(h)
+    return np.array(states)
+
+
+def gated_step(p: dict[str, Array], x: Array, s: Array, c: Array | None = None) -> Array:
+    """One step of Bahdanau's gated unit (appendix A.1.1), every matrix applied by itself."""
+    h = len(s)
+    W_z, W_r, W = (p["inputs.weight"][i * h : (i + 1) * h] for i in range(3))
+    b_z, b_r, b = (p["inputs.bias"][i * h : (i + 1) * h] for i in range(3))
+    U_z, U_r, U = p["gates"][:h], p["gates"][h:], p["candidate"]
+    C_z = C_r = C = np.zeros((h, 1))
+    if c is None:
+        c = np.zeros(1)
+    else:
+        C_z, C_r, C = (p["context.weight"][i * h : (i + 1) * h] for i in range(3))
+    z = sigmoid(W_z @ x + U_z @ s + C_z @ c + b_z)
+    r = sigmoid(W_r @ x + U_r @ s + C_r @ c + b_r)
+    candidate = np.tanh(W @ x + U @ (r * s) + C @ c + b)
+    return (1 - z) * s + z * candidate
+
+
+def gated(p: dict[str, Array], x: Array, s: Array, c: Array | None = None) -> Array:
+    """The states of one sequence (n, width)."""
+    states = []
+    for x_t in x:
+        s = gated_step(p, x_t, s, c)
+        states.append(s)
+    return np.array(states)
+
+
+def part(p: dict[str, Array], name: str) -> dict[str, Array]:
+    """The parameters whose names begin with ``name.``, without it."""
+    return {key[len(name) + 1 :]: value for key, value in p.items() if key.startswith(f"{name}.")}
+
+
+def random(*shape: int, seed: int = 0) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(*shape, dtype=torch.float64, generator=generator)

@@ -1,0 +1,46 @@
+"""Every Python sample of the README and of these pages runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import regard
+from regard.attention import MultiHeadAttention
+
+ROOT = Path(__file__).parent.parent
+PAGES = ("README.md", "docs/attention.md", "docs/trace.md")
+
+
+def prepared() -> dict[str, Any]:
+    """What a page's samples take for granted."""
+    torch.manual_seed(0)
+    return {
+        "torch": torch,
+        "regard": regard,
+        "attention": MultiHeadAttention(512, 8),
+        "query": torch.randn(2, 4, 8),
+        "key": torch.randn(2, 5, 8),
+        "value": torch.randn(2, 5, 3),
+        "x": torch.randn(2, 3, 512),
+        "memory": torch.randn(2, 5, 512),
+        "lengths": torch.tensor([5, 2]),
+        "nn_module": torch.nn.MultiheadAttention(8, 2),
+        "tokens": [0, 1, 2],
+        "embed": lambda token: torch.full((2, 1, 512), float(token)),
+    }
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_samples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    samples = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert samples
+    monkeypatch.chdir(tmp_path)  # some write files
+    names = prepared()
+    for sample in samples:
+        exec(compile(sample, page, "exec"), names)
