@@ -14,12 +14,13 @@ from regard.record import record
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from regard.attention import Mask, MultiHeadAttention, attend, self_attention
+    from regard.attention import AttentionMap, Mask, MultiHeadAttention, attend, self_attention
     from regard.embed.words import Words
     from regard.errors import RegardError
     from regard.trace import Step, Trace
 
 __all__ = [
+    "AttentionMap",
     "Mask",
     "MultiHeadAttention",
     "RegardError",
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "AttentionMap": "regard.attention",
     "Mask": "regard.attention",
     "MultiHeadAttention": "regard.attention",
     "RegardError": "regard.errors",

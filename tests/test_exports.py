@@ -12,6 +12,7 @@ import regard.attention
 
 def test_the_public_names() -> None:
     assert regard.__all__ == [
+        "AttentionMap",
         "Mask",
         "MultiHeadAttention",
         "RegardError",
@@ -29,10 +30,14 @@ def test_the_names_of_attention() -> None:
     assert regard.attention.__all__ == [
         "Additive",
         "Attended",
+        "AttentionMap",
         "Bilinear",
+        "HeadMap",
         "KeyValueCache",
+        "Link",
         "Mask",
         "MultiHeadAttention",
+        "StoredMap",
         "additive",
         "attend",
         "bilinear",

@@ -7,6 +7,7 @@ mix    the values, by their shares               attend.py
 """
 
 from regard.attention.attend import Attended, attend, mix, weigh
+from regard.attention.map import AttentionMap, HeadMap, Link, StoredMap
 from regard.attention.mask import Mask, causal, padding, window
 from regard.attention.multihead import KeyValueCache, MultiHeadAttention
 from regard.attention.score import Additive, Bilinear, additive, bilinear, dot, scaled_dot
@@ -15,10 +16,14 @@ from regard.attention.self_attention import self_attention
 __all__ = [
     "Additive",
     "Attended",
+    "AttentionMap",
     "Bilinear",
+    "HeadMap",
     "KeyValueCache",
+    "Link",
     "Mask",
     "MultiHeadAttention",
+    "StoredMap",
     "additive",
     "attend",
     "bilinear",

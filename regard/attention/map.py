@@ -4,7 +4,7 @@ The matrix of one head over n tokens has n² weights; its queries and keys have 
 An AttentionMap keeps those and each row's log-sum-exp, so that any weight is one dot product away:
 
     map[i]                  row i                      map.block(rows, columns)   a tile
-    map.pooled(cells)       a coarse picture           map.top(k)                 the strongest links
+    map.pooled(cells)       a coarse picture           map.top(k)                 strongest links
     map.entropy()           how spread each row is     map.received()             who is looked at
     map.dense()             all of it, if it fits      map.difference(other)
 
@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from regard.attention.mask import Mask
+from regard.attention.mask import Mask, as_mask
 from regard.attention.statistics import (
     Grid,
     Rule,
@@ -53,6 +53,16 @@ class AttentionMap(ABC):
     queries: list[str]
     """A text for each query, if known."""
     keys: list[str]
+
+    @staticmethod
+    def from_vectors(query: Tensor, key: Tensor, **options: Any) -> HeadMap:
+        """The map of one head's queries (q, d) and keys (k, d): see :class:`HeadMap`."""
+        return HeadMap(query, key, **options)
+
+    @staticmethod
+    def from_weights(weights: Tensor, **options: Any) -> StoredMap:
+        """A map whose weights (queries, keys) exist already: see :class:`StoredMap`."""
+        return StoredMap(weights, **options)
 
     @abstractmethod
     def block(self, rows: slice | tuple[int, int], columns: slice | tuple[int, int]) -> Tensor:
@@ -116,7 +126,7 @@ class AttentionMap(ABC):
         queries, keys = self.shape
         if queries * keys > most:
             raise RegardError(
-                f"the whole map is {queries} x {keys} weights, {queries * keys * 4 / 2**30:.1f} GiB "
+                f"the whole map is {queries} x {keys} weights, {queries * keys / 2**28:.1f} GiB "
                 f"in float32, more than {most * 4 / 2**30:.1f} GiB; look at a block, a row or a "
                 f"pooled picture, or pass dense(most={queries * keys})"
             )
@@ -151,8 +161,6 @@ class HeadMap(AttentionMap):
                 "a map is of one head: queries (q, d) and keys (k, d) of one width, got "
                 f"{tuple(query.shape)} and {tuple(key.shape)}"
             )
-        from regard.attention.mask import as_mask
-
         rule = as_mask(mask)
         if rule is not None:
             rule.check(query.shape[0], key.shape[0])

@@ -15,6 +15,7 @@ the seam for a native kernel: whatever computes :func:`statistics` faster replac
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ from regard.errors import ShapeError
 
 BLOCK_NUMBERS = 1 << 21
 """Scores held at a time, over all heads: 8 MB in float32 stays near the cache."""
+NOTHING = -1e30
+"""A masked score in a block: its weight is 0 as with -inf, and 0 · score is 0 and not NaN."""
 CHUNK = 32
 """Weights that the search for the largest looks at together."""
 
@@ -81,23 +84,21 @@ def statistics(
     heads, queries, _ = query.shape
     keys = key.shape[-2]
     grid = Grid(queries, keys, cells) if cells else None
-    like = {"device": query.device, "dtype": torch.float32}
-    lse = torch.empty(heads, queries, **like)  # type: ignore[arg-type]
-    uncertain = torch.zeros(heads, queries, **like) if entropy else None  # type: ignore[arg-type]
-    got = torch.zeros(heads, keys, **like) if received else None  # type: ignore[arg-type]
+    new = functools.partial(torch.zeros, device=query.device)
+    lse = new(heads, queries)
+    uncertain = new(heads, queries) if entropy else None
+    got = new(heads, keys) if received else None
     k = min(top, keys)
-    best = torch.zeros(heads, queries, k, **like) if top else None  # type: ignore[arg-type]
-    where = torch.zeros(heads, queries, k, dtype=torch.long, device=query.device) if top else None
+    best = new(heads, queries, k) if top else None
+    where = new(heads, queries, k, dtype=torch.long) if top else None
     pools = grid.empty(heads, query.device) if grid else None
     for rows, columns, scores in score_blocks(query, key, rule, grid.rows if grid else 1):
         here = slice(*rows)
-        row_lse = scores.logsumexp(-1)
+        row_lse, weights = softmax_block(scores, keep=uncertain is not None)
         lse[:, here] = row_lse
-        weights = to_weights(scores, row_lse, keep=uncertain is not None)
         if uncertain is not None:
-            # a · s where s = −inf and a = 0 must be 0, not NaN.
-            mean = (weights * scores.clamp_min_(-1e30)).sum(-1)
-            uncertain[:, here] = torch.where(row_lse == -math.inf, 0, row_lse - mean).clamp_min_(0)
+            mean = torch.linalg.vecdot(weights, scores)
+            uncertain[:, here] = (row_lse - mean).nan_to_num_(0, neginf=0).clamp_min_(0)
         if got is not None:
             got[:, slice(*columns)] += weights.sum(-2)
         if best is not None and where is not None:
@@ -128,13 +129,21 @@ def score_blocks(
     for start in range(0, queries, size):
         stop = min(queries, start + size)
         columns = reach(rule.mask, (start, stop), queries, keys)
-        yield (start, stop), columns, scores_of(query, key, rule, (start, stop), columns)
+        scores = scores_of(query, key, rule, (start, stop), columns, NOTHING)
+        if rule.bias is not None:
+            scores.clamp_min_(NOTHING)  # a bias may hold -inf of its own
+        yield (start, stop), columns, scores
 
 
 def scores_of(
-    query: Tensor, key: Tensor, rule: Rule, rows: tuple[int, int], columns: tuple[int, int]
+    query: Tensor,
+    key: Tensor,
+    rule: Rule,
+    rows: tuple[int, int],
+    columns: tuple[int, int],
+    masked: float = -math.inf,
 ) -> Tensor:
-    """The scores (heads, rows, columns) of one tile in float32; −inf where masked."""
+    """The scores (heads, rows, columns) of one tile in float32; ``masked`` where masked."""
     heads, queries, width = query.shape
     key_heads, keys, _ = key.shape
     if heads % key_heads:
@@ -154,14 +163,27 @@ def scores_of(
     if rule.mask is not None:
         allowed = rule.mask.tile(rows, columns, queries, keys, query.device)
         if allowed is not None:
-            scores.masked_fill_(~allowed, -math.inf)
+            scores.masked_fill_(~allowed, masked)
     return scores
 
 
-def to_weights(scores: Tensor, lse: Tensor, keep: bool = False) -> Tensor:
-    """a = exp(s − lse), zeros where lse is −inf; overwrites ``scores`` unless ``keep``."""
+def softmax_block(scores: Tensor, keep: bool) -> tuple[Tensor, Tensor]:
+    """Log-sum-exp (…, rows) and weights (…, rows, keys) with one exponential for each score.
+
+    Overwrites ``scores`` unless ``keep``. Rows that may attend to nothing: −inf and zeros.
+    """
+    most = scores.amax(-1, keepdim=True)
+    raised = (scores - most).exp_() if keep else scores.sub_(most).exp_()
+    total = raised.sum(-1, keepdim=True)
+    empty = most <= NOTHING
+    lse = (most + total.log()).masked_fill_(empty, -math.inf)
+    return lse.squeeze(-1), raised.mul_((1 / total).masked_fill_(empty, 0))
+
+
+def to_weights(scores: Tensor, lse: Tensor) -> Tensor:
+    """a = exp(s − lse) of a tile, zeros where lse is −inf; overwrites ``scores``."""
     safe = torch.where(lse == -math.inf, 0, lse).unsqueeze(-1)
-    return (scores - safe).exp_() if keep else scores.sub_(safe).exp_()
+    return scores.sub_(safe).exp_()
 
 
 def reach(mask: Mask | None, rows: tuple[int, int], queries: int, keys: int) -> tuple[int, int]:
