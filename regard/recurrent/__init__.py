@@ -4,10 +4,27 @@ simple.py         h_t = tanh(A[x_t; h_{t-1}] + b)
 gated.py          the gated unit of Cho (2014) and Bahdanau (2015)
 scan.py           the gated unit's loop over time, with its gradient written out
 bidirectional.py  one reader from each end: h_j = [forward; backward]
+selfattentive.py  the simple RNN with self-attention over its own states
+lstmn.py          the LSTM with self-attention over its own states (Cheng et al. 2016)
+reader.py         what these two share: layers, lengths, states
+tape.py           the states they keep and look at
+torchlike.py      these two without attention, from and to nn.RNN and nn.LSTM
 """
 
 from regard.recurrent.bidirectional import Bidirectional
 from regard.recurrent.gated import GatedUnit
+from regard.recurrent.lstmn import LSTMN
+from regard.recurrent.reader import Reading
+from regard.recurrent.selfattentive import SelfAttentiveRNN
 from regard.recurrent.simple import SimpleRNN
+from regard.recurrent.tape import Tapes
 
-__all__ = ["Bidirectional", "GatedUnit", "SimpleRNN"]
+__all__ = [
+    "LSTMN",
+    "Bidirectional",
+    "GatedUnit",
+    "Reading",
+    "SelfAttentiveRNN",
+    "SimpleRNN",
+    "Tapes",
+]

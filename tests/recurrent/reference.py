@@ -63,3 +63,58 @@ def part(p: dict[str, Array], name: str) -> dict[str, Array]:
 def random(*shape: int, seed: int = 0) -> torch.Tensor:
     generator = torch.Generator().manual_seed(seed)
     return torch.randn(*shape, dtype=torch.float64, generator=generator)
+
+
+def softmax(e: Array) -> Array:
+    w = np.exp(e - e.max())
+    return w / w.sum()
+
+
+def self_attentive(
+    p: dict[str, Array], x: Array, window: int | None = None
+) -> tuple[Array, Array, Array]:
+    """States, contexts and weights of the simple RNN with self-attention, one sequence."""
+    n, width = len(x), len(p["inputs.bias"])
+    A, b = np.hstack((p["inputs.weight"], p["recurrent"])), p["inputs.bias"]
+    h, c, states, contexts = np.zeros(width), np.zeros(width), [], []
+    weights = np.zeros((n, n))
+    for t in range(n):
+        extra = p["previous"] @ h if "previous" in p else 0
+        h = np.tanh(A @ np.concatenate((x[t], c)) + extra + b)
+        states.append(h)
+        first = 0 if window is None else max(t + 1 - window, 0)
+        if "v" in p:
+            W = np.hstack((p["w_key"], p["w_query"]))
+            e = [p["v"] @ np.tanh(W @ np.concatenate((h_i, h))) for h_i in states[first:]]
+        else:
+            e = [(p["w_key"] @ h_i) @ (p["w_query"] @ h) for h_i in states[first:]]
+        weights[t, first : t + 1] = softmax(np.array(e))
+        c = sum(weights[t, i] * states[i] for i in range(t + 1))
+        contexts.append(c)
+    return np.array(states), np.array(contexts), weights
+
+
+def lstmn(
+    p: dict[str, Array], x: Array, window: int | None = None
+) -> tuple[Array, Array, Array, Array]:
+    """States, cells, h~ and weights of the LSTMN (Cheng et al. 2016, 3.1), one sequence."""
+    n, width = len(x), len(p["v"])
+    W, b = np.hstack((p["recurrent"], p["inputs.weight"])), p["inputs.bias"]
+    h: list[Array] = []
+    c: list[Array] = []
+    recalled = [np.zeros(width)]
+    weights = np.zeros((n, n))
+    for t in range(n):
+        old_h, old_c = np.zeros(width), np.zeros(width)
+        first = 0 if window is None else max(t - window, 0)
+        if t:
+            q = p["w_input"] @ x[t] + p["w_summary"] @ recalled[-1]
+            e = [p["v"] @ np.tanh(p["w_key"] @ h[i] + q) for i in range(first, t)]
+            weights[t, first:t] = softmax(np.array(e))
+            old_h = sum(weights[t, i] * h[i] for i in range(t))
+            old_c = sum(weights[t, i] * c[i] for i in range(t))
+        i, f, g, o = np.split(W @ np.concatenate((old_h, x[t])) + b, 4)
+        c.append(sigmoid(f) * old_c + sigmoid(i) * np.tanh(g))
+        h.append(sigmoid(o) * np.tanh(c[-1]))
+        recalled.append(old_h)
+    return np.array(h), np.array(c), np.array(recalled[1:]), weights

@@ -1,0 +1,117 @@
+"""LSTMN: the LSTM with a tape of all its states and cells in place of the last of each."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from regard.attention.score import additive
+from regard.record import note, recording, scope
+from regard.recurrent.reader import Layer, Reader
+from regard.recurrent.tape import Memory
+from regard.recurrent.torchlike import converted, like_torch
+
+
+class LSTMN(Reader):
+    """The long short-term memory network of Cheng, Dong & Lapata (2016, section 3.1).
+
+        e[t,i] = v · tanh(W_h h_i + W_x x_t + W_h~ h~_{t-1})     for i = 1 … t-1
+        (h~_t, c~_t) = sum_i softmax(e[t,:])_i (h_i, c_i)        zeros at t = 1
+        i_t, f_t, o_t = sigmoid and c^_t = tanh of W[h~_t, x_t] + b
+        c_t = f_t * c~_t + i_t * c^_t
+        h_t = o_t * tanh(c_t)
+
+    With a ``window`` only the last so many words stay on the tapes. Without ``attention``
+    (h~_t, c~_t) = (h_{t-1}, c_{t-1}), which is ``nn.LSTM``. ``dropout`` acts between layers. Each
+    further layer reads the states h_t of the one below.
+    """
+
+    has_cells = True
+    formula = "h_t = o_t * tanh(f_t * c~_t + i_t * c^_t)"
+
+    def layer(self, width: int) -> LSTMNLayer:
+        return LSTMNLayer(width, self.hidden_size, self.attention)
+
+    @classmethod
+    def from_torch(cls, module: nn.LSTM) -> LSTMN:
+        """The same network as ``module``; its two biases become their sum."""
+        return converted(cls, module)
+
+    def to_torch(self) -> nn.LSTM:
+        """The same network as an ``nn.LSTM``: only without attention."""
+        made: nn.LSTM = like_torch(nn.LSTM, self)
+        return made
+
+
+class LSTMNLayer(Layer):
+    """``inputs`` and ``recurrent`` are W's parts for x_t, with b, and for h~_t.
+
+    Their rows are those of i, f, c^ and o, as in ``nn.LSTM``.
+    """
+
+    def __init__(self, width: int, hidden: int, attends: bool) -> None:
+        super().__init__()
+        self.attends = attends
+        self.inputs = nn.Linear(width, 4 * hidden)
+        self.recurrent = nn.Parameter(torch.empty(4 * hidden, hidden))
+        for part in self.inputs.weight.data.chunk(4):
+            nn.init.xavier_uniform_(part)
+        for part in self.recurrent.data.chunk(4):
+            nn.init.orthogonal_(part)
+        nn.init.zeros_(self.inputs.bias)
+        if attends:
+            self.w_input = nn.Parameter(torch.empty(hidden, width))
+            self.w_key = nn.Parameter(torch.empty(hidden, hidden))
+            self.w_summary = nn.Parameter(torch.empty(hidden, hidden))
+            self.v = nn.Parameter(torch.empty(hidden))
+            for matrix in (self.w_input, self.w_key, self.w_summary):
+                nn.init.xavier_uniform_(matrix)
+            nn.init.uniform_(self.v, -1 / math.sqrt(hidden), 1 / math.sqrt(hidden))
+
+    def project(self, hidden: Tensor) -> Tensor | None:
+        return hidden @ self.w_key.t() if self.attends else None
+
+    def score(self, query: Tensor, key: Tensor) -> Tensor:
+        return additive(query, key, self.v)
+
+    def forward(
+        self, x: Tensor, memory: Memory, summary: Tensor, real: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        projected, width = self.inputs(x), summary.shape[-1]
+        queries = x @ self.w_input.t() if self.attends else x
+        states = []
+        for t, (gates, query) in enumerate(zip(projected.unbind(), queries.unbind(), strict=True)):
+            with scope(f"step {t + 1}"):
+                if self.attends:
+                    query = torch.addmm(query, summary, self.w_summary.t())
+                    recalled = memory.look(query, self.score)
+                else:
+                    recalled = memory.last()
+                old_h, old_c = recalled.split(width, -1)
+                h, c = self.update(gates, old_h, old_c)
+                memory.append(torch.cat((h, c), -1), self.project(h))
+            summary = old_h if real is None else torch.where(real[t], old_h, summary)
+            states.append(h)
+        return torch.stack(states) if states else projected[..., :width], summary
+
+    def update(self, projected: Tensor, old_h: Tensor, old_c: Tensor) -> tuple[Tensor, Tensor]:
+        """h_t and c_t from the projected input, h~_t and c~_t."""
+        i, f, g, o = torch.addmm(projected, old_h, self.recurrent.t()).chunk(4, -1)
+        i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
+        c = f * old_c + i * g
+        h = o * c.tanh()
+        if recording():
+            for name, value, formula, meaning in (
+                ("recalled state", old_h, "h~_t", "The states on the tape, mixed."),
+                ("recalled cell", old_c, "c~_t", "The cells on the tape, mixed by the same."),
+                ("input gate", i, "i_t", "How much of the new candidate is written."),
+                ("forget gate", f, "f_t", "How much of the recalled cell stays."),
+                ("output gate", o, "o_t", "How much of the cell is shown."),
+                ("candidate", g, "c^_t", "What this word would write."),
+                ("cell", c, "c_t = f_t * c~_t + i_t * c^_t", "The memory of this word."),
+                ("state", h, "h_t = o_t * tanh(c_t)", "What this word shows of it."),
+            ):
+                note(name, value, axes=("hidden",), formula=formula, meaning=meaning)
+        return h, c
