@@ -6,6 +6,7 @@ scan.py           the gated unit's loop over time, with its gradient written out
 bidirectional.py  one reader from each end: h_j = [forward; backward]
 selfattentive.py  the simple RNN with self-attention over its own states
 lstmn.py          the LSTM with self-attention over its own states (Cheng et al. 2016)
+lstmnscan.py      its loop over time, with its gradient written out
 reader.py         what these two share: layers, lengths, states
 tape.py           the states they keep and look at
 torchlike.py      these two without attention, from and to nn.RNN and nn.LSTM

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from regard.attention.score import additive
 from regard.record import note, recording, scope
+from regard.recurrent.lstmnscan import Matrices, lstmn_scan
 from regard.recurrent.reader import Layer, Reader
 from regard.recurrent.tape import Memory
 from regard.recurrent.torchlike import converted, like_torch
@@ -81,6 +82,8 @@ class LSTMNLayer(Layer):
     ) -> tuple[Tensor, Tensor]:
         projected, width = self.inputs(x), summary.shape[-1]
         queries = x @ self.w_input.t() if self.attends else x
+        if self.attends and torch.is_grad_enabled() and memory.looks is None and len(x):
+            return self.scan(projected, queries, memory, summary, real)
         states = []
         for t, (gates, query) in enumerate(zip(projected.unbind(), queries.unbind(), strict=True)):
             with scope(f"step {t + 1}"):
@@ -95,6 +98,19 @@ class LSTMNLayer(Layer):
             summary = old_h if real is None else torch.where(real[t], old_h, summary)
             states.append(h)
         return torch.stack(states) if states else projected[..., :width], summary
+
+    def scan(
+        self, gates: Tensor, queries: Tensor, memory: Memory, summary: Tensor, real: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """The loop of :meth:`forward` with its gradient written out: when nobody looks inside."""
+        values, keys = memory.start()
+        matrices = Matrices(self.recurrent, self.w_key, self.w_summary, self.v)
+        tape, summary = lstmn_scan(
+            gates, queries, values, keys, summary, memory.allowed, real, memory.window, matrices
+        )
+        memory.values.fill(tape)
+        states = tape[:, values.shape[1] :, : summary.shape[-1]]
+        return states.transpose(0, 1), summary
 
     def update(self, projected: Tensor, old_h: Tensor, old_c: Tensor) -> tuple[Tensor, Tensor]:
         """h_t and c_t from the projected input, h~_t and c~_t."""

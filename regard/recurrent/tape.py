@@ -144,6 +144,10 @@ class Buffer:
             self.whole[:, self.size] = row
         self.size += 1
 
+    def fill(self, whole: Tensor) -> None:
+        """Be these rows (batch, slots, width)."""
+        self.whole, self.size = whole, whole.shape[1]
+
     def since(self, first: int) -> Tensor:
         """The rows from ``first`` on (batch, slots, width)."""
         if self.whole is not None:
@@ -163,14 +167,19 @@ class Memory:
         window: int | None = None,
     ) -> None:
         """``values`` (batch, m, width) and their ``keys``; ``room`` for that many words more."""
-        self.start, self.room, self.window = values.shape[1], room, window
+        self.before, self.room, self.window = values.shape[1], room, window
         self.values = Buffer(values, room)
         self.keys = None if keys is None else Buffer(keys, room)
         self.looks: list[Tensor] | None = None
         self.allowed: Tensor | None = None
-        if len(lengths) and int(lengths.min()) < self.start:
-            at = torch.arange(self.start + room, device=values.device)
-            self.allowed = at >= (self.start - lengths).unsqueeze(1)
+        if len(lengths) and int(lengths.min()) < self.before:
+            at = torch.arange(self.before + room, device=values.device)
+            self.allowed = at >= (self.before - lengths).unsqueeze(1)
+
+    def start(self) -> tuple[Tensor, Tensor]:
+        """The values and keys so far (batch, slots, …)."""
+        assert self.keys is not None
+        return self.values.since(0), self.keys.since(0)
 
     def append(self, value: Tensor, key: Tensor | None = None) -> None:
         self.values.append(value)
@@ -200,7 +209,7 @@ class Memory:
             weights = weigh(score(query.unsqueeze(1), keys), allowed)
             mixed = mix(weights, values)
         if self.looks is not None:
-            beyond = self.start + self.room - size
+            beyond = self.before + self.room - size
             self.looks.append(F.pad(weights.squeeze(1), (first, beyond)))
         return mixed.squeeze(1)
 
@@ -209,4 +218,4 @@ class Memory:
         looks: Sequence[Tensor] = self.looks or ()
         if looks:
             return torch.stack(tuple(looks), 1)
-        return self.values.empty.new_zeros(self.values.empty.shape[0], 0, self.start + self.room)
+        return self.values.empty.new_zeros(self.values.empty.shape[0], 0, self.before + self.room)
