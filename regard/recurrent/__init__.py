@@ -5,6 +5,7 @@ gated.py          the gated unit of Cho (2014) and Bahdanau (2015)
 scan.py           the gated unit's loop over time, with its gradient written out
 bidirectional.py  one reader from each end: h_j = [forward; backward]
 selfattentive.py  the simple RNN with self-attention over its own states
+selfscan.py       its loop over time, with its gradient written out
 lstmn.py          the LSTM with self-attention over its own states (Cheng et al. 2016)
 lstmnscan.py      its loop over time, with its gradient written out
 reader.py         what these two share: layers, lengths, states

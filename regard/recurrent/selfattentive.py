@@ -12,6 +12,7 @@ from regard.attention.score import additive, dot
 from regard.errors import ConfigError
 from regard.record import note, recording, scope
 from regard.recurrent.reader import Layer, Reader
+from regard.recurrent.selfscan import Matrices, self_scan
 from regard.recurrent.tape import Memory
 from regard.recurrent.torchlike import converted, like_torch
 
@@ -114,6 +115,8 @@ class SelfAttentiveLayer(Layer):
         self, x: Tensor, memory: Memory, summary: Tensor, real: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         projected, c, h = self.inputs(x), summary, memory.last()
+        if self.attends and torch.is_grad_enabled() and memory.looks is None and len(x):
+            return self.scan(projected, memory, summary, real)
         states = []
         for t, a in enumerate(projected.unbind()):
             with scope(f"step {t + 1}"):
@@ -128,6 +131,18 @@ class SelfAttentiveLayer(Layer):
             c = fresh if real is None else torch.where(real[t], fresh, c)
             states.append(h)
         return torch.stack(states) if states else projected, c
+
+    def scan(
+        self, projected: Tensor, memory: Memory, summary: Tensor, real: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """The loop of :meth:`forward` with its gradient written out: when nobody looks inside."""
+        values, keys = memory.start()
+        matrices = Matrices(self.recurrent, self.previous, self.w_key, self.w_query, self.v)
+        tape, summary = self_scan(
+            projected, values, keys, summary, memory.allowed, real, memory.window, matrices
+        )
+        memory.values.fill(tape)
+        return tape[:, values.shape[1] :].transpose(0, 1), summary
 
 
 _STATE = "The word just read, and what the words before it left."

@@ -84,40 +84,6 @@ def test_without_attention_the_gradients_are_those_of_torch() -> None:
         same(mine.grad, theirs.grad)
 
 
-@pytest.mark.parametrize("window", [None, 2])
-@pytest.mark.parametrize("words", [[0, 0, 0], [2, 1, 0], [2, 2, 2]])
-def test_the_scan_is_the_loop_and_its_gradient_too(window: int | None, words: list[int]) -> None:
-    """need_weights takes the loop, which automatic differentiation follows."""
-    net, x = reader("lstmn", 2, window=window), reference.random(3, 5, 3).requires_grad_()
-    lengths = torch.tensor([5, 3, 0])
-    before = net(reference.random(3, 2, 3, seed=1), lengths=torch.tensor(words)).state.detach()
-    assert before.cells is not None
-    parts = [before.hidden, before.cells, before.summary]
-    wanted = [x, *(part.requires_grad_() for part in parts), *net.parameters()]
-    results = []
-    for need_weights in (False, True):
-        read = net(x, before, lengths=lengths, need_weights=need_weights)
-        state = read.state
-        outputs = [read.output, state.hidden, state.cells, state.summary]
-        loss = sum((out * reference.random(*out.shape, seed=3)).sum() for out in outputs)
-        found = torch.autograd.grad(loss, wanted, allow_unused=True, materialize_grads=True)
-        results.append([*outputs, *found])
-    for scanned, looped in zip(*results, strict=True):
-        same(scanned, looped)
-
-
-def test_the_gradient_of_the_scan() -> None:
-    net, x = reader("lstmn"), reference.random(2, 4, 3).requires_grad_()
-    names = [name for name, _ in net.named_parameters()]
-
-    def run(x: torch.Tensor, *weights: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        given = dict(zip(names, weights, strict=True))
-        read = torch.func.functional_call(net, given, (x,), {"lengths": torch.tensor([4, 3])})
-        return read.output, read.state.summary
-
-    assert torch.autograd.gradcheck(run, (x, *net.parameters()))
-
-
 def test_a_window_of_one_is_no_attention() -> None:
     net, plain = reader("lstmn", window=1), reader("lstmn", attention=False)
     plain.load_state_dict({name: net.state_dict()[name] for name in plain.state_dict()})
