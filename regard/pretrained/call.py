@@ -54,8 +54,10 @@ def kept(call: Call, heads: Sequence[int] | None, dtype: torch.dtype | None) -> 
 def follows(call: Call, before: Sequence[Call], cross: bool) -> bool:
     """Whether ``call`` is a further step of a decoding that keeps its keys."""
     first, last = before[0], before[-1]
-    if call.key.shape[:2] != first.key.shape[:2] or call.weights is not None:
+    if call.key.shape[:2] != first.key.shape[:2]:
         return False
+    if call.weights is not None:
+        return not cross and call.seen == last.seen + call.queries
     if cross:
         return call.key.shape == first.key.shape and torch.equal(call.key, first.key)
     if call.seen <= call.queries:
@@ -72,6 +74,8 @@ def follows(call: Call, before: Sequence[Call], cross: bool) -> bool:
 
 def step(call: Call, before: Sequence[Call], cross: bool) -> Call:
     """``call`` with only what is new in it: its queries, and the keys of its own positions."""
+    if call.weights is not None:
+        return call
     if cross:
         return replace(call, key=call.key[:, :, :0])
     old = call.key[:, :, -call.queries - 1]
@@ -90,6 +94,8 @@ def joined(calls: Sequence[Call], cross: bool) -> Call:
     first = calls[0]
     if len(calls) == 1:
         return first
+    if first.weights is not None:
+        return _joined_weights(calls)
     query = torch.cat([c.query for c in calls], -2)
     key = torch.cat([c.key for c in calls], -2)
     queries, keys = query.shape[-2], key.shape[-2]
@@ -108,6 +114,17 @@ def joined(calls: Sequence[Call], cross: bool) -> Call:
         bias = _joined_biases(calls, starts, keys)
     rule = Rule(first.rule.scale, mask, bias, first.rule.softcap)
     return Call(query, key, rule, None, keys)
+
+
+def _joined_weights(calls: Sequence[Call]) -> Call:
+    """Rows of all steps; keys that were not there yet have no weight."""
+    last = calls[-1]
+    rows = []
+    for call in calls:
+        assert call.weights is not None
+        rows.append(torch.nn.functional.pad(call.weights, (0, last.seen - call.seen)))
+    query = torch.cat([call.query for call in calls], -2)
+    return replace(last, query=query, weights=torch.cat(rows, -2))
 
 
 def _all_causal(calls: Sequence[Call], starts: Sequence[int]) -> bool:

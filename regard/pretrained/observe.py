@@ -70,6 +70,6 @@ def _check(model: nn.Module, watcher: Watcher) -> None:
     if watcher.runs:
         raise RegardError(
             f"{name} ran, but none of its attention was seen: it computes attention in a way "
-            "that regard does not know, or in another thread"
+            "that regard does not know, or drops weights (call model.eval() first)"
         )
     raise RegardError(f"nothing was observed: {name} was not called inside the block")

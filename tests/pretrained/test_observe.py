@@ -110,8 +110,13 @@ def test_a_family_outside_the_registry_says_so(family: str) -> None:
     given, model = inputs(family), tiny(family)
     expected = model(**given, output_attentions=True).attentions
     before = model(**given)
-    with pytest.warns(UserWarning, match="does not use transformers' attention registry"):
-        observation, output = seen(model, given)
+    message = "does not use transformers' attention registry"
+    with (
+        pytest.warns(UserWarning, match=message) as warned,
+        regard.observe(model) as observation,
+    ):
+        output = model(**given)
+    assert warned[0].filename == __file__
     assert torch.equal(output[0], before[0])
     assert output.keys() == before.keys()
     assert len(observation) == 2
@@ -125,6 +130,46 @@ def test_a_family_outside_the_registry_says_so(family: str) -> None:
     # DeBERTa's padded queries spread evenly over all keys: which are padding is not to be seen.
     n = 9 if family == "DebertaV2" else 6
     assert torch.equal(observation.map(0, 0, batch=1).dense(), expected[0][1, 0, :n, :n])
+
+
+@pytest.mark.parametrize("family", ["Bloom", "GPTJ"])
+@pytest.mark.filterwarnings("ignore:.*attention registry")
+@torch.no_grad()
+def test_generated_steps_outside_the_registry(family: str) -> None:
+    model = tiny(family, head="ForCausalLM")
+    with regard.observe(model) as steps:
+        text = model.generate(
+            **inputs(family, (5,)), max_new_tokens=6, min_new_tokens=6, do_sample=False
+        )
+    whole, _ = seen(model, {"input_ids": text[:, :-1]})
+    assert steps[1, 2].shape == (10, 10)
+    assert torch.allclose(steps[1, 2].dense(), whole[1, 2].dense(), atol=1e-5)
+    assert torch.allclose(steps[1, 2].dense().sum(-1), torch.ones(10))
+
+
+@pytest.mark.filterwarnings("ignore:.*attention registry")
+def test_weights_with_other_axes_are_not_taken_for_weights() -> None:
+    with pytest.raises(RegardError, match="none of its attention was seen"):
+        seen(tiny("XLNet"), inputs("XLNet"))
+
+
+@torch.no_grad()
+def test_another_attention_function_is_replaced_with_a_warning() -> None:
+    library = pytest.importorskip("transformers")
+    sdpa = library.AttentionInterface()["sdpa"]
+    library.AttentionInterface.register("mine", sdpa)
+    library.AttentionMaskInterface.register("mine", library.AttentionMaskInterface()["sdpa"])
+    given, model = inputs("Llama"), tiny("Llama")
+    expected, _ = seen(model, given)
+    model.set_attn_implementation("mine")
+    with (
+        pytest.warns(UserWarning, match="'mine' cannot be observed: sdpa") as warned,
+        regard.observe(model) as observation,
+    ):
+        model(**given)
+    assert warned[0].filename == __file__
+    assert model.config._attn_implementation == "mine"
+    assert torch.equal(observation[1, 1].dense(), expected[1, 1].dense())
 
 
 @torch.no_grad()
@@ -275,24 +320,25 @@ def test_of_two_texts_the_last_is_kept() -> None:
 @torch.no_grad()
 def test_threads_see_their_own_runs() -> None:
     model = tiny("Llama")
-    lengths = [(n,) for n in (3, 4, 5, 6, 7, 8)]
-    expected = [seen(model, inputs("Llama", n))[0][1, 2].dense() for n in lengths]
+    texts = [inputs("Llama", (n,)) for n in (3, 4, 5, 6, 7, 8)]
+    expected = [seen(model, text)[0][1, 2].dense() for text in texts]
     got: dict[int, Tensor] = {}
-    start = threading.Barrier(len(lengths))
+    start = threading.Barrier(len(texts))
 
     def run(i: int) -> None:
         with torch.no_grad(), regard.observe(model) as observation:
             start.wait(timeout=30)
-            model(**inputs("Llama", lengths[i]))
+            for _ in range(5):
+                model(**texts[i])
         got[i] = observation[1, 2].dense()
 
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(len(lengths))]
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(len(texts))]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(timeout=60)
-    assert len(got) == len(lengths)
-    assert all(got[i].shape == expected[i].shape for i in got)
+    assert len(got) == len(texts)
+    assert all(torch.equal(got[i], expected[i]) for i in got)
     assert model.config._attn_implementation == "sdpa"
     assert not any(m._forward_hooks or m._forward_pre_hooks for m in model.modules())
 

@@ -92,6 +92,7 @@ SIZES: dict[str, dict[str, Any]] = {
         "rotary_dim": 4,
     },
     "DebertaV2": BERT_LIKE | {"relative_attention": True, "pos_att_type": ["p2c", "c2p"]},
+    "XLNet": {"vocab_size": 53, "d_model": 24, "n_layer": 2, "n_head": 3, "d_inner": 32},
     "GptOss": LLAMA_LIKE | {"num_local_experts": 2, "num_experts_per_tok": 1, "sliding_window": 4},
 }
 BOTH = ("T5", "Bart", "Marian", "Whisper")

@@ -61,8 +61,14 @@ def _after(module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any) ->
     if not found or not isinstance(output, tuple):
         return None
     for part in output[1:]:
-        if isinstance(part, Tensor) and part.dim() == 4:
+        if isinstance(part, Tensor) and part.dim() == 4 and _is_weights(part):
             for watcher in found:
                 watcher.saw(module, call_of(part))
             break
     return None
+
+
+def _is_weights(tensor: Tensor) -> bool:
+    """Whether rows sum to 1, or to 0 where a query sees nothing: other axes or dropout do not."""
+    sums = tensor.detach().float().sum(-1)
+    return bool((((sums - 1).abs() < 0.02) | (sums == 0)).all())

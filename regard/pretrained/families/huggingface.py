@@ -53,7 +53,7 @@ def watch(model: nn.Module) -> Iterator[None]:
             warnings.warn(
                 f"{name} does not use transformers' attention registry: regard keeps the weights "
                 "of its eager attention (layers x heads x n² numbers) instead of queries and keys",
-                stacklevel=7,
+                stacklevel=6,
             )
         yield
 
@@ -95,7 +95,7 @@ def _registered(before: str | None) -> str:
         warnings.warn(
             f"attention {inner!r} cannot be observed: sdpa computes it while observing, and "
             "outputs may differ by rounding",
-            stacklevel=9,
+            stacklevel=10,
         )
         inner = "sdpa"
     name = f"regard_{inner}"
