@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from regard.attention import AttentionMap, Mask, MultiHeadAttention, attend, self_attention
     from regard.embed.words import Words
     from regard.errors import RegardError
+    from regard.pretrained import observe
     from regard.trace import Step, Trace
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Trace",
     "Words",
     "attend",
+    "observe",
     "record",
     "self_attention",
 ]
@@ -41,6 +43,7 @@ _HOME = {
     "Trace": "regard.trace",
     "Words": "regard.embed.words",
     "attend": "regard.attention",
+    "observe": "regard.pretrained",
     "self_attention": "regard.attention",
 }
 

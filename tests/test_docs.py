@@ -13,7 +13,14 @@ import regard
 from regard.attention import MultiHeadAttention
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("README.md", "docs/attention.md", "docs/map.md", "docs/recurrent.md", "docs/trace.md")
+PAGES = (
+    "README.md",
+    "docs/attention.md",
+    "docs/map.md",
+    "docs/observe.md",
+    "docs/recurrent.md",
+    "docs/trace.md",
+)
 
 
 def prepared() -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
     attention, embed  <-  recurrent  <-  models  <-  train
 
-``trace`` knows NumPy only; ``views`` know traces and the interface of the attention map; nothing
-but themselves imports ``cli`` or ``web``.
+``pretrained`` knows attention and the base; ``trace`` knows NumPy only; ``views`` know traces and
+the interface of the attention map; nothing but themselves imports ``cli`` or ``web``.
 """
 
 from __future__ import annotations
@@ -88,6 +88,16 @@ def test_a_layer_knows_those_below_it(path: Path) -> None:
     level = next(i for i, layer in enumerate(LAYERS) if within(path) in layer)
     above = {name for layer in LAYERS[level + 1 :] for name in layer} | {"views"}
     assert not {name for name in ours(path) if part(name) in above}
+
+
+@params("pretrained")
+def test_pretrained_knows_attention_only(path: Path) -> None:
+    assert {part(name) for name in ours(path)} - BASE <= {"attention", "pretrained"}
+
+
+@params("attention", "embed", "recurrent")
+def test_the_bricks_do_not_know_pretrained(path: Path) -> None:
+    assert not {name for name in ours(path) if part(name) == "pretrained"}
 
 
 @params(*BASE)

@@ -1,0 +1,118 @@
+"""Observation: what observing a model gave, a map for each layer and head."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from regard.attention.map import AttentionMap
+from regard.attention.statistics import Statistics, statistics
+from regard.errors import RegardError
+from regard.pretrained.layer import Layer
+
+Tokens = Sequence[str] | Sequence[Sequence[str]]
+KINDS = ("self", "cross", "encoder", "decoder")
+
+
+class Observation:
+    """Layers in the order in which they ran; ``observation[layer, head]`` is a map.
+
+    ``tokens`` gives the maps' texts: a list, a list for each batch item, or either of them under
+    "encoder" and "decoder". A list is as long as the padded text or as the text without padding.
+    """
+
+    def __init__(
+        self,
+        *,
+        layers: Sequence[int] | None = None,
+        heads: Sequence[int] | None = None,
+        dtype: torch.dtype | None = None,
+        tokens: Tokens | Mapping[str, Tokens] | None = None,
+    ) -> None:
+        self.layers: list[Layer] = []
+        self.chosen_layers = None if layers is None else frozenset(layers)
+        self.chosen_heads = None if heads is None else tuple(heads)
+        self.dtype = dtype
+        self.tokens = tokens
+
+    def __len__(self) -> int:
+        return len(self.layers)
+
+    def __iter__(self) -> Iterator[Layer]:
+        return iter(self.layers)
+
+    def __getitem__(self, place: tuple[int, int]) -> AttentionMap:
+        """Self-attention of the first batch item; see :meth:`map` for all others."""
+        if not isinstance(place, tuple) or len(place) != 2:
+            raise RegardError(f"write observation[layer, head], got observation[{place!r}]")
+        return self.map(*place)
+
+    def map(self, layer: int, head: int, batch: int = 0, kind: str = "self") -> AttentionMap:
+        """The map of one head of one batch item, padding removed.
+
+        ``kind``: "self", "cross", or, where a model has both, the self-attention of its
+        "encoder" or "decoder". Layers are counted from 0 in each.
+        """
+        found = self.layer(layer, kind)
+        item = found.item(batch)
+        whole = found.query.shape[-2], found.key.shape[-2]
+        if found.kind == "cross" and not isinstance(self.tokens, Mapping):
+            return found.map(head, batch)  # which of the two texts a single list is, is not said
+        queries = self._texts(found.part, batch, item.rows, whole[0])
+        side = "encoder" if found.kind == "cross" else found.part
+        keys = self._texts(side, batch, item.columns, whole[1])
+        return found.map(head, batch, queries, keys)
+
+    def statistics(
+        self, layer: int, *, batch: int = 0, kind: str = "self", **wanted: Any
+    ) -> Statistics:
+        """Statistics of all heads of a layer in one pass: see regard.attention.statistics."""
+        item = self.layer(layer, kind).item(batch)
+        return statistics(item.query, item.key, item.rule, **wanted)
+
+    def layer(self, number: int, kind: str = "self") -> Layer:
+        """A layer by its number and kind."""
+        if kind not in KINDS:
+            raise RegardError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+        wanted = "cross" if kind == "cross" else "self"
+        found = [layer for layer in self.layers if layer.kind == wanted]
+        parts = {layer.part for layer in found}
+        if kind in ("encoder", "decoder"):
+            found = [layer for layer in found if layer.part == kind]
+        elif kind == "self" and {"encoder", "decoder"} <= parts:
+            raise RegardError(
+                "this model has an encoder and a decoder: say which with "
+                "map(layer, head, kind='encoder') or kind='decoder'"
+            )
+        elif len(parts) > 1:  # two towers: counted in the order in which they ran
+            found = found[number : number + 1] if number >= 0 else []
+            number = found[0].number if found else number
+        for layer in found:
+            if layer.number == number:
+                return layer
+        known = sorted(layer.number for layer in found)
+        raise RegardError(f"no layer {number} of kind {kind!r} was observed; there are {known}")
+
+    def _texts(self, part: str, batch: int, kept: Tensor, whole: int) -> list[str]:
+        tokens = self.tokens
+        if isinstance(tokens, Mapping):
+            tokens = tokens.get(part)
+        if not tokens:
+            return []
+        texts = list(tokens if isinstance(tokens[0], str) else tokens[batch])
+        if len(texts) == len(kept):
+            return [str(text) for text in texts]
+        if len(texts) != whole:
+            raise RegardError(
+                f"tokens must be one for each of {whole} positions, or of {len(kept)} without "
+                f"padding, got {len(texts)}"
+            )
+        return [str(texts[i]) for i in kept.tolist()]
+
+    def __repr__(self) -> str:
+        kinds = [f"{layer.part} {layer.kind}".strip() for layer in self.layers]
+        counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
+        return f"Observation({counted or 'nothing yet'})"

@@ -1,0 +1,75 @@
+"""observe(): see the attention of a model while it runs as always.
+
+The fused kernel computes the output; only queries, keys and the rule between them are kept, and
+weights are computed where somebody looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+
+import torch
+from torch import nn
+
+from regard.errors import RegardError
+from regard.pretrained.families import huggingface, own, torchmodules
+from regard.pretrained.observation import Observation, Tokens
+from regard.pretrained.watch import Watcher, watching
+
+FAMILIES = (huggingface, torchmodules, own)
+
+
+@contextmanager
+def observe(
+    model: nn.Module,
+    layers: Sequence[int] | None = None,
+    heads: Sequence[int] | None = None,
+    dtype: torch.dtype | None = None,
+    tokens: Tokens | Mapping[str, Tokens] | None = None,
+) -> Iterator[Observation]:
+    """Observe the attention of ``model`` inside the block.
+
+    >>> with regard.observe(model) as observation:
+    ...     model(**inputs)
+    >>> observation[3, 1].top(5)
+
+    ``layers`` and ``heads`` keep only these (numbers from 0); ``dtype`` keeps queries and keys in
+    this type, such as ``torch.float16`` for half the memory. Of several texts run in the block
+    the last one is kept; the steps of one ``generate`` are joined into one map. Nothing seen is
+    an error.
+    """
+    if not isinstance(model, nn.Module):
+        raise RegardError(f"observe() wants a torch.nn.Module, got {type(model).__name__}")
+    families = [family for family in FAMILIES if family.find(model)]
+    if not families:
+        raise RegardError(
+            f"{type(model).__name__} has no attention that can be observed: no Hugging Face model, "
+            "no nn.MultiheadAttention and no regard.MultiHeadAttention in it"
+        )
+    observation = Observation(layers=layers, heads=heads, dtype=dtype, tokens=tokens)
+    with ExitStack() as stack:
+        watcher = stack.enter_context(watching(model, observation))
+        for family in families:
+            stack.enter_context(family.watch(model))
+        yield observation
+    _check(model, watcher)
+
+
+def _check(model: nn.Module, watcher: Watcher) -> None:
+    """Nothing is ever silently empty."""
+    name = type(model).__name__
+    if watcher.observation.layers:
+        return
+    if watcher.count:
+        numbers = sorted(number for number in watcher.observation.chosen_layers or ())
+        most = max(watcher.numbers.values())
+        raise RegardError(
+            f"no layer was observed: layers={numbers}, but {name} has {most} of a kind, from 0"
+        )
+    if watcher.runs:
+        raise RegardError(
+            f"{name} ran, but none of its attention was seen: it computes attention in a way "
+            "that regard does not know, or drops weights (call model.eval() first)"
+        )
+    raise RegardError(f"nothing was observed: {name} was not called inside the block")
