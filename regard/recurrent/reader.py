@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -25,16 +26,17 @@ class Reading(NamedTuple):
     """Of each layer, if asked for: (batch, t, i), the attention of word t to word i."""
 
 
-class Layer(nn.Module):
+class Layer(nn.Module, ABC):
     """One layer: its own weights, and a loop over the words."""
 
     inputs: nn.Linear
     recurrent: nn.Parameter
 
+    @abstractmethod
     def project(self, hidden: Tensor) -> Tensor | None:
         """The keys of the states ``hidden`` (batch, m, hidden); None without attention."""
-        raise NotImplementedError
 
+    @abstractmethod
     def forward(
         self, x: Tensor, memory: Memory, summary: Tensor, real: Tensor | None
     ) -> tuple[Tensor, Tensor]:
@@ -42,10 +44,9 @@ class Layer(nn.Module):
 
         ``real`` (n, batch, 1) is False at padding, where the summary stays what it was.
         """
-        raise NotImplementedError
 
 
-class Reader(nn.Module):
+class Reader(nn.Module, ABC):
     """Layers of recurrence over a tape, with the arguments of ``nn.LSTM``."""
 
     has_cells = False
@@ -79,9 +80,9 @@ class Reader(nn.Module):
         widths = [input_size] + [hidden_size] * (num_layers - 1)
         self.layers = nn.ModuleList(self.layer(width) for width in widths)
 
+    @abstractmethod
     def layer(self, width: int) -> Layer:
         """A layer for inputs of this width."""
-        raise NotImplementedError
 
     def parts(self) -> list[Layer]:
         """The layers, from the lowest."""
