@@ -106,6 +106,12 @@ class BertEncoder(nn.Module):
             weights.append(seen)
         return Encoded(hidden[-1], tuple(hidden), tuple(weights) if need_weights else None)
 
+    def attention(self, layer: int) -> MultiHeadAttention:
+        """The attention of a layer, from 0."""
+        found = self.layers[layer]
+        assert isinstance(found, BertLayer)
+        return found.attention
+
 
 class BertEmbedding(nn.Module):
     """x = norm(E w + P + T): what the token is, where it stands, which text it belongs to."""
@@ -200,6 +206,6 @@ def _table(rows: int, width: int) -> nn.Embedding:
     draw, and PyTorch would take seconds to find out.
     """
     weight = torch.empty(rows, width)
-    return nn.Embedding.from_pretrained(
-        weight if weight.is_meta else weight.normal_(std=0.02), freeze=False
-    )
+    if not weight.is_meta:
+        weight.normal_(std=0.02)
+    return nn.Embedding(rows, width, _weight=weight)
