@@ -2,8 +2,9 @@
 
     attention, embed  <-  recurrent  <-  models  <-  train
 
-``pretrained`` knows attention, embed, models and the base; ``trace`` knows NumPy only; ``views`` know traces and
-the interface of the attention map; nothing but themselves imports ``cli`` or ``web``.
+``pretrained`` knows attention, embed, models and the base; ``trace`` knows NumPy only; ``views``
+know traces and the interface of the attention map; nothing but themselves imports ``cli`` or
+``web``.
 """
 
 from __future__ import annotations

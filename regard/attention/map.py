@@ -265,9 +265,7 @@ class WordMap(AttentionMap):
     a[w,v] = mean_{i in w} sum_{j in v} a[i,j], so that a row still sums to 1.
     """
 
-    def __init__(
-        self, tokens: AttentionMap, queries: Sequence[Word], keys: Sequence[Word]
-    ) -> None:
+    def __init__(self, tokens: AttentionMap, queries: Sequence[Word], keys: Sequence[Word]) -> None:
         for words, n in zip((queries, keys), tokens.shape, strict=True):
             _check_words(words, n)
         self.tokens = tokens

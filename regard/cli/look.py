@@ -35,13 +35,19 @@ THUMBNAIL = 48
 @click.option("--file", metavar="FILE", help="Read the text from a file; - is standard input.")
 @click.option("--word", metavar="W", help="What W attends to and who attends to W; the#2: second.")
 @click.option("--layer", type=click.IntRange(0), metavar="L", help="One layer, from 0.")
-@click.option("--head", type=click.IntRange(0), metavar="H", help="With --layer: one head's weights.")
-@click.option("--words", is_flag=True, help="Words for tokens: to a word the sum, from it the mean.")
+@click.option(
+    "--head", type=click.IntRange(0), metavar="H", help="With --layer: one head's weights."
+)
+@click.option(
+    "--words", is_flag=True, help="Words for tokens: to a word the sum, from it the mean."
+)
 @click.option("--no-sink", is_flag=True, help="Without first and special tokens, shared out anew.")
 @click.option("--part", type=click.Choice(PARTS), help="Of a model with encoder and decoder.")
 @click.option("--target", metavar="TEXT", help="What the decoder reads; else what it writes.")
 @click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Refuse longer texts.")
-@click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Lines of lists.")
+@click.option(
+    "--top", type=click.IntRange(1), default=10, show_default=True, help="Lines of lists."
+)
 @click.option("--json", "json_to", metavar="FILE|-", help="Write everything as JSON.")
 @click.option("--csv", "csv_to", metavar="FILE", help="Write weights as a table.")
 @click.option("--png", metavar="FILE", help="Draw a picture.")
@@ -117,7 +123,7 @@ def _look(
 
     tokens = model.read(text, most)
     other = None
-    if wish.part in ("decoder", "cross") or model.has_both:
+    if wish.part in ("decoder", "cross"):
         other = model.target(tokens, target, most)
     if wish.words and not tokens.grouped:
         raise RegardError(

@@ -37,11 +37,15 @@ def read_part(model: TextModel, part: str | None, target: str | None) -> str:
     """Which attention of a model with encoder and decoder; the encoder's if nothing is said."""
     if model.has_both:
         if part == "encoder" and target is not None:
-            raise RegardError("--target is what the decoder reads: it goes with --part decoder or cross")
+            raise RegardError(
+                "--target is what the decoder reads: it goes with --part decoder or cross"
+            )
         return part or ("cross" if target is not None else "encoder")
     for name, value in (("--part", part), ("--target", target)):
         if value is not None:
-            raise RegardError(f"{name} is for models with an encoder and a decoder, not {model.name}")
+            raise RegardError(
+                f"{name} is for models with an encoder and a decoder, not {model.name}"
+            )
     return ""
 
 
@@ -85,9 +89,7 @@ def estimated(run: Callable[[Tokens], object], tokens: Tokens) -> Estimate | Non
     if len(tokens) < LARGE:
         return None
     found = estimate(lambda n: run(tokens.beginning(n)), len(tokens))
-    click.echo(
-        f"{len(tokens):,} tokens: {found} (measured on the first 1,024 tokens)", err=True
-    )
+    click.echo(f"{len(tokens):,} tokens: {found} (measured on the first 1,024 tokens)", err=True)
     found.check()
     return found
 

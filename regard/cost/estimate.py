@@ -44,7 +44,9 @@ def estimate(run: Callable[[int], object], n: int) -> Estimate:
     Time grows as a·n + b·n² (each token alone, each pair), memory as a + b·n.
     """
     run(SHORT)  # what is only done once does not count
-    (short_time, short_bytes), (longer_time, longer_bytes) = (_once(run, m) for m in (SHORT, LONGER))
+    (short_time, short_bytes), (longer_time, longer_bytes) = (
+        _once(run, m) for m in (SHORT, LONGER)
+    )
     square = (longer_time / LONGER - short_time / SHORT) / (LONGER - SHORT)
     square = max(0.0, square)
     linear = max(0.0, longer_time / LONGER - square * LONGER)

@@ -76,9 +76,7 @@ def scored(sums: Tally) -> list[Scored]:
     result = []
     for head in range(len(score)):
         there = [bool(n > 0) for n in sums.count[head]]
-        scores = {
-            kind: float(score[head, k]) if there[k] else None for k, kind in enumerate(KINDS)
-        }
+        scores = {kind: float(score[head, k]) if there[k] else None for k, kind in enumerate(KINDS)}
         above = {
             kind: float(excess[head, k]) if sums.count[head, k] >= FEWEST else 0.0
             for k, kind in enumerate(KINDS)

@@ -226,7 +226,9 @@ class Looker:
         if not self.cross:
             bad |= where == torch.arange(len(rows)).unsqueeze(-1)
         wide = where.shape[2]
-        values, places = top.masked_fill(bad, 0).flatten(1).topk(min(self.wish.links, top[0].numel()))
+        values, places = (
+            top.masked_fill(bad, 0).flatten(1).topk(min(self.wish.links, top[0].numel()))
+        )
         columns = where.flatten(1).gather(1, places)
         for head in range(len(values)):
             self.result.links[layer, head] = [
@@ -253,7 +255,9 @@ class Looker:
             return
         here = _span(place.word, device)
         queries, keys = self.result.queries, self.result.keys
-        everything = [torch.arange(n, device=device).unsqueeze(0) for n in (len(queries), len(keys))]
+        everything = [
+            torch.arange(n, device=device).unsqueeze(0) for n in (len(queries), len(keys))
+        ]
         if not self.cross:
             to = weights_between(item, found.lse, here, everything[1])[:, 0].mean(-2)
             to = word_sums(to, keys.words, -1) if self.wish.words else to
@@ -286,9 +290,7 @@ class Looker:
         return made
 
 
-def word_tops(
-    item: Item, queries: list[Word], keys: list[Word], k: int
-) -> tuple[Tensor, Tensor]:
+def word_tops(item: Item, queries: list[Word], keys: list[Word], k: int) -> tuple[Tensor, Tensor]:
     """The k largest weights between words in each row, (heads, words, k), and their keys.
 
     Blocks of rows; a word whose tokens lie in two blocks is put together from both.

@@ -88,7 +88,7 @@ def seen_counts(item: Item, among: Tensor | None = None) -> Tensor:
     counts = []
     every = torch.arange(keys, device=device).unsqueeze(0)
     for some in torch.arange(queries, device=device).split(max(1, MOST // max(1, keys))):
-        counts.append((visible(item, some.unsqueeze(0), every)[:, 0].float() @ chosen))
+        counts.append(visible(item, some.unsqueeze(0), every)[:, 0].float() @ chosen)
     return torch.cat(counts, -1)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -65,12 +64,15 @@ class TextModel:
         return tokens
 
     def run(self, tokens: Tokens, target: Tokens | None = None) -> None:
-        """One pass; who wants its attention observes it."""
+        """One pass, of the encoder alone if there is no target; who wants to see it observes it."""
         device = next(self.network.parameters()).device
         ids = torch.tensor([tokens.ids], device=device)
         with torch.inference_mode():
             if self.config is None:
                 self.network(ids)
+            elif target is None and self.has_both:
+                encoder: Any = self.network
+                encoder.get_encoder()(input_ids=ids)
             elif target is None:
                 self.network(input_ids=ids, **self._no_cache())
             else:

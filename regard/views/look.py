@@ -45,7 +45,7 @@ def print_look(look: Look, console: Console, shown: int = 10) -> None:
     elif look.wish.layer is not None:
         console.print()
         console.print(kind_table(look))
-    else:
+    elif look.place is None:
         _overview(look, console)
     if look.place is not None:
         _place(look, console, shown)
@@ -64,14 +64,11 @@ def remarks(look: Look) -> list[str]:
     if look.wish.no_sink:
         said.append(
             f"Without {names}: every weight here is renormalised, shared out anew over the other "
-            f"tokens, so that each row sums to 1 again. As they are, {share:.0%} of the weight goes "
-            "to what was left out."
+            f"tokens, so that each row sums to 1 again. As they are, {share:.0%} of the weight "
+            "goes to what was left out."
         )
     elif share >= 0.1:
-        said.append(
-            f"{share:.0%} of the weight goes to {names}, where many heads look when they find "
-            "nothing; --no-sink leaves that out."
-        )
+        said.append(f"{share:.0%} of the weight goes to {names}; --no-sink leaves these out.")
     if look.wish.words and not look.keys.grouped:
         said.append("This tokenizer does not say where its tokens stand: each counts as a word.")
     return said
@@ -152,8 +149,10 @@ def _cell(look: Look, layer: int, head: int, size: int) -> Text:
     text = sign + (number if size >= 3 else "")
     r, g, b = colour(score)
     style = Style(color=f"rgb({r},{g},{b})") if seen.kind != "mixed" else Style(dim=True)
-    return Text(text.ljust(size)[:size], style=style) if size < 5 else Text(
-        text.rjust(4) + " ", style=style
+    return (
+        Text(text.ljust(size)[:size], style=style)
+        if size < 5
+        else Text(text.rjust(4) + " ", style=style)
     )
 
 
@@ -169,7 +168,9 @@ def kind_table(look: Look) -> Table:
     table.add_column("kind")
     names = [kind for kind in KINDS if kind != "mixed"]
     for name in names:
-        table.add_column({"separator": "separ.", "induction": "induct."}.get(name, name), justify="right")
+        table.add_column(
+            {"separator": "separ.", "induction": "induct."}.get(name, name), justify="right"
+        )
     for (layer, head), seen in sorted(look.heads.items()):
         row = [f"L{layer}H{head}", seen.kind]
         for name in names:

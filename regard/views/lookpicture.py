@@ -1,4 +1,4 @@
-"""A look into a model as PNG or SVG: all heads as small maps, one head as a large one, or a word."""
+"""A look into a model as PNG or SVG: all heads as small maps, one head, or a word."""
 
 from __future__ import annotations
 
