@@ -90,8 +90,9 @@ class TextModel:
     def _written(self, tokens: Tokens) -> str:
         ids = torch.tensor([tokens.ids], device=next(self.network.parameters()).device)
         network: Any = self.network
+        most = min(MOST_WRITTEN, (self.positions or MOST_WRITTEN) - 2)
         with torch.inference_mode():
-            out = network.generate(ids, max_new_tokens=MOST_WRITTEN, num_beams=1, do_sample=False)
+            out = network.generate(ids, max_new_tokens=most, num_beams=1, do_sample=False)
         text: str = self.tokenizer.decode(out[0].tolist(), skip_special_tokens=True)
         if not text.strip():
             raise DataError(f"{self.name} wrote nothing for this text: give --target TEXT")
