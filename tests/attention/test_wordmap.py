@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 import torch
 from hypothesis import given
@@ -42,12 +44,14 @@ def test_rows_still_sum_to_one_in_any_block(n: int, seed: int) -> None:
     shown = AttentionMap.from_vectors(query, key, mask=causal())
     cuts = torch.randperm(n + 1, generator=generator)[: 1 + n // 2].tolist()
     edges = sorted({0, n, *cuts})
-    words = [Word(str(a), a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    words = [Word(str(a), a, b) for a, b in pairwise(edges)]
     grouped = shown.by_word(words)
     torch.testing.assert_close(grouped.dense().sum(-1), torch.ones(len(words)))
     torch.testing.assert_close(grouped.received().sum(), torch.tensor(float(len(words))))
     middle = len(words) // 2
-    torch.testing.assert_close(grouped.block((middle, None), (0, middle + 1)), grouped.dense()[middle:, : middle + 1])  # type: ignore[arg-type]
+    torch.testing.assert_close(
+        grouped.block((middle, None), (0, middle + 1)), grouped.dense()[middle:, : middle + 1]
+    )  # type: ignore[arg-type]
     assert grouped[0:0].shape == (0, len(words))
 
 
@@ -72,9 +76,9 @@ def test_mistakes() -> None:
     with pytest.raises(RegardError, match="does not know its tokens: give positions, got 'cat'"):
         shown["cat"]
     known = AttentionMap.from_weights(WEIGHTS, queries=["a", "bcd", "e", "f"])
-    with pytest.raises(UnknownWordError, match="'bcf' is not one of .* did you mean 'bcd'"):
+    with pytest.raises(UnknownWordError, match=r"'bcf' is not one of .* did you mean 'bcd'"):
         known["bcf"]
-    with pytest.raises(ShapeError, match="'b' must begin at position 1 .* got 2 to 3"):
+    with pytest.raises(ShapeError, match=r"'b' must begin at position 1 .* got 2 to 3"):
         shown.by_word([Word("a", 0, 1), Word("b", 2, 3)])
     with pytest.raises(ShapeError, match="must cover the map's 4 positions, they end at 1"):
         shown.by_word([Word("a", 0, 1)])

@@ -62,7 +62,9 @@ def test_every_head_of_an_encoder(bert: tuple[TextModel, Any]) -> None:
     word = slice(2, 6)
     assert found.place is not None
     for layer in range(3):
-        close(torch.tensor([found.weights[layer, h] for h in range(5)]), theirs[layer, :, it, animal])
+        close(
+            torch.tensor([found.weights[layer, h] for h in range(5)]), theirs[layer, :, it, animal]
+        )
         close(torch.from_numpy(found.place.to[layer]), theirs[layer][:, word].mean(1))
         close(torch.from_numpy(found.place.by[layer]), theirs[layer][:, :, word].sum(-1))
     links_are_the_strongest(found, theirs)
@@ -278,7 +280,9 @@ def test_a_text_that_is_too_long(bert: tuple[TextModel, Any], llama: tuple[TextM
         llama[0].read(STORY, 10)
 
 
-@pytest.mark.parametrize(("family", "most"), [("Roberta", 61), ("GPT2", 64), ("OPT", 64), ("T5", None)])
+@pytest.mark.parametrize(
+    ("family", "most"), [("Roberta", 61), ("GPT2", 64), ("OPT", 64), ("T5", None)]
+)
 def test_positions(tmp_path: Path, family: str, most: int | None) -> None:
     save(tmp_path, family, "ModelForSeq2SeqLM" if family == "T5" else "Model")
     model = load(str(tmp_path))

@@ -144,7 +144,9 @@ def test_weights_at_chosen_pairs(case: Case, seed: int) -> None:
             for c, j in enumerate(columns[t].tolist()):
                 real = i >= 0 and j >= 0
                 expected = case.weights[:, i, j] if real else torch.zeros(len(found))
-                torch.testing.assert_close(found[:, t, r, c].double(), expected.double(), atol=2e-5, rtol=2e-5)
+                torch.testing.assert_close(
+                    found[:, t, r, c].double(), expected.double(), atol=2e-5, rtol=2e-5
+                )
                 assert bool(seen[-1, t, r, c]) == (real and bool(case.seen[-1, i, j]))
 
 
@@ -214,7 +216,9 @@ def test_the_kind_of_a_head() -> None:
     assert head_of(mostly((j == i + 1).float()), tokens) == "next"
     assert head_of(mostly((j == i).float()), tokens) == "same"
     assert head_of(mostly((j == 0).float()), tokens) == "first"
-    assert head_of(mostly(torch.tensor(tokens.separators).float().expand(n, n)), tokens) == "separator"
+    assert (
+        head_of(mostly(torch.tensor(tokens.separators).float().expand(n, n)), tokens) == "separator"
+    )
     assert head_of(mostly(same.float()), tokens) == "repeat"
     assert head_of(mostly(((after[j] == ids[i]) & (j < i)).float()), tokens) == "induction"
     assert head_of(mostly(((i - j).abs() <= 2).float()), tokens) == "local"

@@ -37,7 +37,11 @@ def test_word_pieces(pieces: Tokenizer) -> None:
     ]
     assert tokens.words[2] == Word("unbelievable", 2, 6)
     assert [t for t, s in zip(tokens.texts, tokens.special, strict=True) if s] == ["[CLS]", "[SEP]"]
-    assert [t for t, s in zip(tokens.texts, tokens.separators, strict=True) if s] == ["'", ".", "[SEP]"]
+    assert [t for t, s in zip(tokens.texts, tokens.separators, strict=True) if s] == [
+        "'",
+        ".",
+        "[SEP]",
+    ]
     assert [i for i, sink in enumerate(tokens.sinks) if sink] == [0, 12]
 
 
@@ -114,7 +118,7 @@ def test_texts_that_are_refused() -> None:
     for empty in ("", " \n\t "):
         with pytest.raises(DataError, match="empty or all white space; give at least one word"):
             tokens_of(TOKENIZER, empty)
-    with pytest.raises(DataError, match="a text must be valid Unicode: .*surrogates not allowed"):
+    with pytest.raises(DataError, match=r"a text must be valid Unicode: .*surrogates not allowed"):
         tokens_of(TOKENIZER, "a \udcff")
 
 

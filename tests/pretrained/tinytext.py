@@ -41,7 +41,12 @@ def tokenizer(ends: bool = False) -> Any:
 def save(folder: Path, family: str, head: str = "Model", **settings: Any) -> Any:
     """Save a tiny model of ``family`` with the tokenizer; the model, with eager attention."""
     before = SIZES[family]
-    given: dict[str, Any] = {"vocab_size": 300, "bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 2}
+    given: dict[str, Any] = {
+        "vocab_size": 300,
+        "bos_token_id": 0,
+        "eos_token_id": 1,
+        "pad_token_id": 2,
+    }
     if "decoder_start_token_id" in before:
         given["decoder_start_token_id"] = 1
     SIZES[family] = before | given | settings
