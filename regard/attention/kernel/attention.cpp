@@ -5,7 +5,8 @@
 // become weights before they leave the registers, and mix the values while they are in the cache.
 //
 // Weights are exp(score) with no row maximum taken off, wherever |q| |k| says that nothing can
-// overflow; elsewhere scores are stored first, then read again for their maximum (`settle`).
+// overflow; elsewhere scores are stored first, then read again for their maximum (`settle`). Both
+// ways round alike, so that no key out of a query's sight changes even the last bit of its row.
 #include <math.h>
 #include <stdlib.h>
 
@@ -28,7 +29,6 @@ constexpr int DIRECT = 4;    // with so few queries, keys are read in place
 constexpr int PANELS = ROWS;
 constexpr int64_t WHOLE_ROWS = 192 << 10;  // weights kept at a time: 768 kB, in the second cache
 constexpr float SAFE = 44.0f;   // e^44 times any sane value and count is far from overflow
-constexpr float SLACK = 20.0f;  // a maximum may grow by this before a row is scaled anew
 constexpr float LOG2E = 1.4426950408889634f, LN2 = 0.6931471805599453f;
 constexpr float NOTHING = -1e30f;  // a score so low, from a bias, is a mask
 
@@ -66,6 +66,7 @@ struct Worker {
   int width, wide;         // of the queries, up to a whole vector; of the output
   bool keeps_rows;         // some statistic wants a row whole
   bool plain_values, plain_keys;
+  bool scales_late;        // stored scores are products; the scale is part of the exponential
   int most_rows;
   int64_t stride;          // between rows of weights
 
@@ -73,6 +74,8 @@ struct Worker {
   int64_t b, key_head;
   float* received_base;
   int key_from, key_to;    // keys in reach of the task
+  const char* ahead[4];    // rows of the next task to fetch
+  int64_t ahead_left;
   bool direct;
 
   // scratch
@@ -94,6 +97,7 @@ struct Worker {
     keeps_rows = c.received || c.top || c.pooled_max;
     plain_values = is_plain(c.value, c.dtype, c.value_width);
     plain_keys = is_plain(c.key, c.dtype, c.width);
+    scales_late = !c.bias.data && c.softcap == 0 && c.scale > 0;
     int64_t columns = rounded_up(int(c.keys), KEYS) + KEYS;
     if (!keeps_rows && columns > CHUNK) columns = CHUNK;
     stride = columns + W;
@@ -111,7 +115,7 @@ struct Worker {
     query = arena.take<float>(int64_t(ROWS) * QUERY_STRIDE);
     weights = arena.take<float>(most_rows * stride);
     out = arena.take<float>(int64_t(ROWS) * wide);
-    inverse = arena.take<float>(ROWS);
+    inverse = arena.take<float>(ROWS + W);
     reference = arena.take<float>(ROWS);
     sums = arena.take<float>(keeps_rows ? stride + 4 * W : 0);
     greatest = arena.take<float>(keeps_rows ? stride + 4 * W : 0);
@@ -130,18 +134,45 @@ struct Worker {
   void run() {
     if (c.top) top->k = int(c.top);
     for (;;) {
-      int64_t task = __atomic_fetch_add(&plan.next, 1, __ATOMIC_RELAXED);
+      int64_t task = __atomic_fetch_add(&plan.next, plan.at_once, __ATOMIC_RELAXED);
       if (task >= plan.tasks) return;
-      int64_t part = task % plan.parts, item = task / plan.parts;
-      b = item / c.key_heads;
-      key_head = item % c.key_heads;
-      int64_t from = part * plan.part_rows;
-      int64_t to = from + plan.part_rows < c.queries ? from + plan.part_rows : c.queries;
-      received_base = c.received;
-      if (c.received && plan.parts > 1)
-        received_base = plan.received + part * c.batch * c.heads * c.keys;
-      if (from < to) do_task(from, to);
+      int64_t end = task + plan.at_once < plan.tasks ? task + plan.at_once : plan.tasks;
+      for (; task < end; ++task) {
+        int64_t part = task % plan.parts, item = task / plan.parts;
+        b = item / c.key_heads;
+        key_head = item % c.key_heads;
+        int64_t from = part * plan.part_rows;
+        int64_t to = from + plan.part_rows < c.queries ? from + plan.part_rows : c.queries;
+        received_base = c.received;
+        if (c.received && plan.parts > 1)
+          received_base = plan.received + part * c.batch * c.heads * c.keys;
+        look_ahead(task + 1 < end ? item + 1 : item);
+        if (from < to) do_task(from, to);
+      }
     }
+  }
+
+  // ---- short texts: while one head is computed, the next one comes into the cache
+
+  // A line of the cache holds 64 bytes. Only what is read in place, and small, is fetched.
+  void look_ahead(int64_t item) {
+    ahead_left = 0;
+    if (plan.parts > 1 || c.queries != c.keys || c.keys > 256 || !plain_keys) return;
+    int64_t next_b = item / c.key_heads, next_head = item % c.key_heads;
+    ahead[0] = place(c.query, c.dtype, next_b, next_head * (c.heads / c.key_heads), 0);
+    ahead[1] = place(c.key, c.dtype, next_b, next_head, 0);
+    ahead[2] = c.value.data ? place(c.value, c.dtype, next_b, next_head, 0) : ahead[1];
+    ahead[3] = c.out.data ? place(c.out, regard::FLOAT32, b, key_head, 0) : ahead[1];
+    ahead_left = c.keys;
+  }
+
+  void fetch_ahead(int64_t rows) {
+    const int64_t step[4] = {c.query.row * 4, c.key.row * 4, c.value.row * 4, c.out.row * 4};
+    for (; rows > 0 && ahead_left > 0; --rows, --ahead_left)
+      for (int i = 0; i < 4; ++i) {
+        for (int64_t byte = 0; byte < c.width * 4; byte += 64) __builtin_prefetch(ahead[i] + byte);
+        ahead[i] += step[i];
+      }
   }
 
   // ---- one task: queries [from, to) of every head that shares this key head
@@ -173,13 +204,11 @@ struct Worker {
   }
 
   int first_key(int64_t i) const {
-    if (c.before < 0) return 0;
     int64_t j = i + c.keys - c.queries - c.before;
     return int(j < 0 ? 0 : j > c.keys ? c.keys : j);
   }
 
   int last_key(int64_t i) const {
-    if (c.after < 0) return int(c.keys);
     int64_t j = i + c.keys - c.queries + c.after + 1;
     return int(j < 0 ? 0 : j > c.keys ? c.keys : j);
   }
@@ -222,16 +251,15 @@ struct Worker {
           }
         }
       }
-      float longest = 0;
-      for (int n = 0; n < KEYS / W; ++n) longest = largest_or_nan(longest, square[n]);
-      panel_norm[(key - key_from) / KEYS] = sqrtf(longest);
+      Vec longest = square[0], together = square[0];
+      for (int n = 1; n < KEYS / W; ++n) {
+        longest = larger(longest, square[n]);
+        together += square[n];
+      }
+      // The sum keeps a NaN that the maximum may lose; either way the norm is then not finite.
+      bool finite = sum(together) < INFINITY;
+      panel_norm[(key - key_from) / KEYS] = finite ? sqrtf(most(longest)) : INFINITY;
     }
-  }
-
-  static float largest_or_nan(float so_far, Vec x) {
-    for (int i = 0; i < W; ++i)
-      if (!(x[i] <= so_far)) so_far = x[i];
-    return so_far;
   }
 
   void pack_values() {
@@ -306,7 +334,8 @@ struct Worker {
   // A mask of the keys alone is mostly padding: keys before the first and after the last it allows
   // are out of reach.
   void trim(int r) {
-    if (r && head_of[r] == head_of[r - 1] && c.before < 0 && c.after < 0) {  // as the row above
+    if (r && head_of[r] == head_of[r - 1] && c.before == regard::UNBOUNDED &&
+        c.after == regard::UNBOUNDED) {  // as the row above
       first[r] = first[r - 1], last[r] = last[r - 1];
       return;
     }
@@ -322,7 +351,7 @@ struct Worker {
 
   // May this chunk's weights be taken straight from the scores?
   void choose(int start, int stop) {
-    bool plain = !c.bias.data && !(c.softcap != 0) && !direct;
+    bool plain = scales_late && !direct;
     float longest = 0;
     for (int key = start; plain && key < stop; key += KEYS) {
       float norm = panel_norm[(key - key_from) / KEYS];
@@ -361,6 +390,7 @@ struct Worker {
         if (n <= 0 || key + KEYS <= x.first) n = 0;
         if (keeps_rows) clear(to, x.n, n * W, least_of(KEYS, rounded_up(stop - key, W)));
         if (n == 0) continue;
+        fetch_ahead(QUERIES / 2);
         bool inside = key >= x.all_first && key + n * W <= x.all_last;
         finish.kind = x.raw ? Finish::RAW : inside ? Finish::WEIGH : Finish::EDGE;
         finish.total = total + x.row;
@@ -410,23 +440,30 @@ struct Worker {
       float* w = weights + r * stride - base;
       float high = complete(r, w, from, to);
       refer(r, high, block_from, start, base);
-      Vec less = all(reference[r]), sum_here = {}, spread_here = {};
-      for (int j = from; j < to; j += W) {
-        Vec t = larger(all(2 * LEAST_EXPONENT), (load(w + j) - less) * all(LOG2E));
-        Vec raised = exp2_any(t);
-        store(w + j, raised);
-        sum_here += raised;
-        spread_here += raised * t;
+      // In the same order as a tile does it: a row has the same weights on either way.
+      Vec less = all(reference[r]), factor = all(scales_late ? float(c.scale) * LOG2E : LOG2E);
+      for (int j = from; j < to; j += KEYS) {
+        Vec sum_here = {}, spread_here = {};
+        for (int i = j; i < j + KEYS && i < to; i += W) {
+          Vec s = load(w + i);
+          if (reference[r] != 0) s -= less;
+          Vec raised = exp2_of_any(s, factor);
+          store(w + i, raised);
+          sum_here += raised;
+          spread_here += raised * larger(all(2 * LEAST_EXPONENT), s * factor);
+        }
+        total[r] += sum_here;
+        spread[r] += spread_here;
       }
-      total[r] += sum_here;
-      spread[r] += spread_here;
     }
   }
 
-  // Scale, soft cap, bias and mask of one row's scores of keys [from, to); their maximum.
+  // Soft cap, bias and mask of one row's scores of keys [from, to); their maximum. The scale is
+  // left to later, as in a tile, if nothing else is done to the scores.
   float complete(int r, float* w, int from, int to) {
     const float* bias = c.bias.data ? bias_line(r, from, to) : nullptr;
-    Vec scale = all(float(c.scale)), high = all(-INFINITY), never = all(-INFINITY);
+    Vec scale = all(scales_late ? 1.0f : float(c.scale));
+    Vec high = all(-INFINITY), never = all(-INFINITY);
     float cap = float(c.softcap);
     for (int j = from; j < to; j += W) {
       Vec s = load(w + j) * scale;
@@ -469,28 +506,34 @@ struct Worker {
     return seen != 0;
   }
 
-  // Row r has a score `high`: take it as the reference, if the present one is too far below.
+  // Row r has a score `high`. The reference is 0 as long as that is safe, then a score so high.
   void refer(int r, float high, int block_from, int start, int base) {
-    if (high == -INFINITY || (referred[r] && !(high > reference[r] + SLACK))) return;
-    if (referred[r]) {
-      float up = (high - reference[r]) * LOG2E;
+    if (high == -INFINITY) return;
+    float unit = scales_late ? float(c.scale) : 1.0f;  // of the stored scores
+    if (!referred[r]) {
+      bool safe = high * unit <= SAFE && high * unit >= -SAFE;
+      reference[r] = safe ? 0 : high;
+      referred[r] = true;
+    } else if ((high - reference[r]) * unit > SAFE) {
+      float up = (high - reference[r]) * unit * LOG2E;
       float factor = exp2f(-up);
       spread[r] = (spread[r] - total[r] * all(up)) * all(factor);
       total[r] *= all(factor);
-      if (started[r])
-        for (int d = 0; d < wide; d += W) store(out + r * wide + d, load(out + r * wide + d) * all(factor));
+      for (int d = 0; d < wide && started[r]; d += W)
+        store(out + r * wide + d, load(out + r * wide + d) * all(factor));
       float* w = weights + r * stride - base;
-      if (keeps_rows)
-        for (int j = block_from; j < start; j += W) store(w + j, load(w + j) * all(factor));
+      for (int j = block_from; j < start && keeps_rows; j += W)
+        store(w + j, load(w + j) * all(factor));
+      reference[r] = high;
     }
-    reference[r] = high;
-    referred[r] = true;
   }
 
   // ---- the values
 
   void mix(const Panel& x, int start, int stop, int base) {
-    int groups = (x.n + MIXED - 1) / MIXED;
+    bool narrow = wide <= NARROW * W;
+    int tall = narrow ? 2 * MIXED : MIXED;
+    int groups = (x.n + tall - 1) / tall;
     for (int g = 0; g < groups; ++g) {
       int row = x.row + x.n * g / groups, n = x.row + x.n * (g + 1) / groups - row;
       int from = stop, to = start;
@@ -501,6 +544,7 @@ struct Worker {
       from = most_of(from, start);
       to = least_of(to, stop);
       if (from >= to) continue;
+      fetch_ahead(MIXED / 2);
       int64_t step = plain_values ? c.value.row : wide;
       const float* v = plain_values
                            ? reinterpret_cast<const float*>(place(c.value, c.dtype, b, key_head, from))
@@ -508,8 +552,8 @@ struct Worker {
       const float* w = weights + row * stride + (from - base);
       for (int d = 0; d < wide; d += WIDE * W) {
         int count = least_of(WIDE, (wide - d) / W);
-        MIX.run[n - 1][count - 1](w, stride, v + d, step, to - from, out + row * wide + d, wide,
-                                  !started[row]);
+        auto add = narrow ? MIX_NARROW.run[n - 1][count - 1] : MIX.run[n - 1][count - 1];
+        add(w, stride, v + d, step, to - from, out + row * wide + d, wide, !started[row]);
       }
       for (int r = row; r < row + n; ++r) started[r] = true;
     }
@@ -522,8 +566,8 @@ struct Worker {
       float all_of = sum(total[r]);
       inverse[r] = all_of == 0 ? 0 : 1 / all_of;
       int64_t at = (b * c.heads + head_of[r]) * c.queries + query_of[r];
-      float log_sum = logf(all_of);
-      if (c.lse) c.lse[at] = all_of == 0 ? -INFINITY : reference[r] + log_sum;
+      float log_sum = c.lse || c.entropy ? logf(all_of) : 0;
+      if (c.lse) c.lse[at] = all_of == 0 ? -INFINITY : reference[r] * (scales_late ? float(c.scale) : 1.0f) + log_sum;
       if (c.entropy) {
         float h = all_of == 0 ? 0 : log_sum - LN2 * sum(spread[r]) * inverse[r];
         c.entropy[at] = h < 0 ? 0 : h;
@@ -554,18 +598,22 @@ struct Worker {
   // Received attention and pooled maps, for runs of rows of one head and one row of cells.
   void gather(const Rows& all_rows, int rows) {
     int columns = least_of(all_rows.columns, int(c.keys) - all_rows.from);
-    for (int r = 0; r < rows;) {
-      int64_t cell = c.pooled_max ? query_of[r] / c.cell_rows : 0;
-      int n = 1;
-      while (r + n < rows && head_of[r + n] == head_of[r] &&
-             (!c.pooled_max || query_of[r + n] / c.cell_rows == cell))
-        ++n;
+    bool single = c.pooled_max && c.cell_rows == 1 && c.cell_columns == 1;
+    int64_t tall = c.pooled_max && !single ? c.cell_rows : c.queries;
+    for (int r = 0, n; r < rows; r += n) {
+      for (n = 1; r + n < rows && head_of[r + n] == head_of[r]; ++n)
+        if (query_of[r + n] / tall != query_of[r] / tall) break;
+      if (single) {
+        Pooled map(c, b, head_of[r]);
+        for (int i = r; i < r + n; ++i)
+          map.copy(query_of[i], all_rows.from, columns, weights + i * stride, inverse[i]);
+        if (!c.received) continue;
+      }
       down(all_rows, r, n, sums, greatest);
       if (c.received)
         add_row(received_base + (b * c.heads + head_of[r]) * c.keys + all_rows.from, sums, columns);
-      if (c.pooled_max)
+      if (c.pooled_max && !single)
         Pooled(c, b, head_of[r]).add(query_of[r], all_rows.from, columns, sums, greatest);
-      r += n;
     }
   }
 

@@ -1,6 +1,6 @@
 """Compile the kernel: one library with a variant for each instruction set.
 
-    python -m regard.attention.kernel.build        compile it beside its sources
+    python -m regard.attention.kernel        compile it beside its sources
 
 Installing regard does this by itself where there is a C++17 compiler (GCC or Clang). Nothing here
 knows torch, and the library is a file that appears whole or not at all.
@@ -98,9 +98,3 @@ def _run(command: list[str]) -> None:
         first = next((line for line in lines if "error" in line), lines[0])
         raise BuildError(f"{command[0]} failed: {first}")
 
-
-if __name__ == "__main__":
-    try:
-        print(f"compiled {build()}")
-    except BuildError as error:
-        sys.exit(f"the kernel was not compiled: {error}")

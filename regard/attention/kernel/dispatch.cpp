@@ -74,6 +74,8 @@ Plan make_plan(const Call& c, int64_t threads) {
     plan.part_rows = (plan.part_rows + c.cell_rows - 1) / c.cell_rows * c.cell_rows;
   plan.parts = (c.queries + plan.part_rows - 1) / plan.part_rows;
   plan.tasks = heads * plan.parts;
+  plan.at_once = plan.tasks / (2 * TASKS_A_THREAD * threads);
+  if (plan.at_once < 1) plan.at_once = 1;
   return plan;
 }
 

@@ -18,6 +18,8 @@ struct Array {
 
 enum Dtype : int64_t { FLOAT32 = 0, FLOAT16 = 1, BFLOAT16 = 2 };
 
+constexpr int64_t UNBOUNDED = int64_t(1) << 40;
+
 struct Call {
   Array query, key, value;  // of `dtype`
   Array out;                // float32; its column stride is 1
@@ -25,7 +27,7 @@ struct Call {
   Array bias;               // float32
   int64_t dtype;
   int64_t batch, heads, key_heads, queries, keys, width, value_width;
-  int64_t before, after;  // how far a query sees back and ahead; -1 = no bound
+  int64_t before, after;  // how far a query sees back and ahead, or UNBOUNDED
   float* lse;             // (batch, heads, queries), as is
   float* entropy;
   float* received;  // (batch, heads, keys), zeros at first
@@ -33,8 +35,8 @@ struct Call {
   float* top_weights;  // (batch, heads, queries, top)
   int64_t* top_keys;
   int64_t cell_rows, cell_columns;  // weights in a cell of the pooled maps
-  float* pooled_max;                // (batch, heads, row cells, column cells), zeros at first
-  float* pooled_mean;
+  float* pooled_max;                // (batch, heads, row cells, column cells)
+  float* pooled_mean;               // the same, but not read where each weight is a cell
   int64_t threads;
   double scale;
   double softcap;  // 0 = none
@@ -44,6 +46,7 @@ struct Call {
 // Which thread takes which task changes nothing in any result.
 struct Plan {
   int64_t parts, part_rows, tasks;
+  int64_t at_once;  // tasks that a thread takes together
   float* received;  // (parts, batch, heads, keys) if parts > 1, to be summed in order
   int64_t next;     // the first task that nobody has taken
   int64_t failed;   // a thread found no memory

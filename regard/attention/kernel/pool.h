@@ -61,38 +61,74 @@ struct Pooled {
     mean = c.pooled_mean + at;
   }
 
-  // `sums` and `high` hold columns [from, from + columns), W zeros may follow; overwritten.
+  // `sums` and `high` hold columns [from, from + columns) of rows in the same cells as `query`; W
+  // zeros may follow; overwritten.
   void add(int64_t query, int from, int columns, float* sums, float* high) const {
     int64_t row = query / cell_rows;
-    float* to_max = greatest + row * across;
-    float* to_mean = mean + row * across;
     int64_t tall = smaller_of(cell_rows, queries - row * cell_rows);
-    int64_t each = cell_columns, offset = from, n = columns;
+    int each = int(cell_columns), offset = from, n = columns;
     while (each % 2 == 0 && offset % 2 == 0) {
-      for (int64_t i = n; i < (n + 2 * W - 1) / (2 * W) * (2 * W); ++i) sums[i] = high[i] = 0;
-      int padded = int((n + 2 * W - 1) / (2 * W) * (2 * W));
+      int padded = rounded_up(n, 2 * W);
+      for (int i = n; i < padded; ++i) sums[i] = high[i] = 0;
       halve(sums, padded, [](Vec a, Vec b) { return a + b; });
       halve(high, padded, [](Vec a, Vec b) { return larger(a, b); });
       each /= 2, offset /= 2, n = (n + 1) / 2;
     }
+    int cell = offset / each;
+    float* peaks = greatest + row * across;
+    float* means = mean + row * across;
+    if (query % cell_rows == 0)  // the first rows of these cells
+      memset(peaks, 0, across * sizeof *peaks), memset(means, 0, across * sizeof *means);
+    if (each > 1) n = join(sums, high, n, each, offset - cell * each);
     float part = 1.0f / float(tall * cell_columns);
-    for (int64_t i = 0; i < n;) {
-      int64_t cell = (offset + i) / each;
-      if (cell >= across) break;
-      int64_t end = smaller_of(n, (cell + 1) * each - offset);
-      float total = 0, most_of = 0;
-      for (; i < end; ++i) {
-        total += sums[i];
-        most_of = most_of > high[i] ? most_of : high[i];
-      }
-      int64_t wide = smaller_of(cell_columns, keys - cell * cell_columns);
-      to_mean[cell] += total * (wide == cell_columns ? part : 1.0f / float(tall * wide));
-      to_max[cell] = to_max[cell] > most_of ? to_max[cell] : most_of;
-      if (to_mean[cell] != to_mean[cell]) to_max[cell] = to_mean[cell];  // NaN is not hidden
-    }
+    int64_t ragged = keys % cell_columns;
+    if (ragged && cell + n == across) sums[n - 1] *= float(cell_columns) / float(ragged);
+    put(peaks + cell, means + cell, sums, high, n, part);
+  }
+
+  // A single row of weights where each is a cell of its own.
+  void copy(int64_t query, int from, int columns, const float* weights, float inverse) const {
+    float* to = greatest + query * across;
+    for (int64_t j = 0; j < from; ++j) to[j] = 0;
+    int j = 0;
+    for (; j + W <= columns; j += W) store(to + from + j, load(weights + j) * all(inverse));
+    for (; j < columns; ++j) to[from + j] = weights[j] * inverse;
+    for (int64_t i = from + columns; i < keys; ++i) to[i] = 0;
   }
 
  private:
+  // Runs of `each` columns become one, the first of them begun `lead` columns ago; how many.
+  static int join(float* sums, float* high, int n, int each, int lead) {
+    int cells = 0;
+    for (int i = 0, end = each - lead; i < n; end += each) {
+      float total = 0, peak = 0;
+      for (; i < end && i < n; ++i) {
+        total += sums[i];
+        peak = peak > high[i] ? peak : high[i];
+      }
+      sums[cells] = total;
+      high[cells++] = peak;
+    }
+    return cells;
+  }
+
+  // A NaN in the sum is not hidden by the maximum.
+  static void put(float* peaks, float* means, const float* sums, const float* high, int n,
+                  float part) {
+    int i = 0;
+    for (; i + W <= n; i += W) {
+      Vec m = load(means + i) + load(sums + i) * all(part);
+      Vec peak = larger(load(peaks + i), load(high + i));
+      store(means + i, m);
+      store(peaks + i, m == m ? peak : m);
+    }
+    for (; i < n; ++i) {
+      means[i] += sums[i] * part;
+      peaks[i] = peaks[i] > high[i] ? peaks[i] : high[i];
+      if (means[i] != means[i]) peaks[i] = means[i];
+    }
+  }
+
   static int64_t smaller_of(int64_t a, int64_t b) { return a < b ? a : b; }
 };
 

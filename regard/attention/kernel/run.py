@@ -13,6 +13,7 @@ from regard.attention.mask import Mask
 
 DTYPES = {torch.float32: 0, torch.float16: 1, torch.bfloat16: 2}
 NO_ARRAY = (0, 0, 0, 0, 0)
+UNBOUNDED = 1 << 40
 
 
 @dataclass(frozen=True)
@@ -99,8 +100,8 @@ def run(
     key_heads, keys = key.shape[1], key.shape[2]
     lead = batch, heads, queries
     value_width = 0 if value is None else value.shape[-1]
-    if value is not None and out is None:
-        out = torch.empty(*lead, value_width)
+    if value is not None and out is None:  # heads beside each other, ready to be concatenated
+        out = torch.empty(batch, queries, heads, value_width).transpose(1, 2)
     before, after = (None, None) if mask is None else mask.reach
     allowed = None if mask is None else mask.allowed
     # Named, so that they live until the call is over: the kernel gets addresses.
@@ -117,8 +118,8 @@ def run(
             *(NO_ARRAY if added is None else _array(added)),
             DTYPES[query.dtype],
             *(batch, heads, key_heads, queries, keys, width, value_width),
-            -1 if before is None else before,
-            -1 if after is None else after,
+            UNBOUNDED if before is None else before,
+            UNBOUNDED if after is None else after,
             _address(found.lse),
             _address(found.entropy),
             _address(found.received),
@@ -140,10 +141,12 @@ def run(
 def _empty(wanted: Wanted, lead: tuple[int, int, int], keys: int) -> Found:
     """Memory for what is wanted; zeros where the kernel adds."""
     top = min(wanted.top, keys)
-    pools = (None, None)
-    if wanted.cells is not None:
+    pools: tuple[Tensor | None, ...] = (None, None)
+    if wanted.cells == (1, 1):  # the maximum and the mean of one weight are that weight
+        pools = (torch.empty(*lead, keys),) * 2
+    elif wanted.cells is not None:
         grid = (-(-lead[2] // wanted.cells[0]), -(-keys // wanted.cells[1]))
-        pools = torch.zeros(2, *lead[:2], *grid).unbind()
+        pools = torch.empty(2, *lead[:2], *grid).unbind()
     return Found(
         torch.empty(lead) if wanted.lse else None,
         torch.empty(*lead, top) if top else None,

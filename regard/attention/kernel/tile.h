@@ -8,15 +8,16 @@
 namespace {
 
 #if defined(__AVX512F__)
-constexpr int QUERIES = 12, KEYS = 2 * W, MIXED = 6, WIDE = 4;
+constexpr int QUERIES = 12, KEYS = 2 * W, MIXED = 6, WIDE = 4, NARROW = 2;
 #elif defined(__AVX2__)
-constexpr int QUERIES = 6, KEYS = 2 * W, MIXED = 6, WIDE = 2;
+constexpr int QUERIES = 6, KEYS = 2 * W, MIXED = 6, WIDE = 2, NARROW = 1;
 #elif defined(__aarch64__)
-constexpr int QUERIES = 6, KEYS = 4 * W, MIXED = 6, WIDE = 4;
+constexpr int QUERIES = 6, KEYS = 4 * W, MIXED = 6, WIDE = 4, NARROW = 2;
 #else
-constexpr int QUERIES = 6, KEYS = 2 * W, MIXED = 6, WIDE = 2;
+constexpr int QUERIES = 6, KEYS = 2 * W, MIXED = 6, WIDE = 2, NARROW = 1;
 #endif
-// QUERIES x KEYS is the largest tile of scores, MIXED x (WIDE * W) the largest of the output.
+// QUERIES x KEYS is the largest tile of scores; MIXED x (WIDE * W) and, of narrow values,
+// 2 MIXED x (NARROW * W) are the largest of the output.
 
 constexpr int QUERY_STRIDE = 256 + W;
 // Between rows of copied queries: known to the compiler, and no power of two, which would put all
@@ -54,19 +55,16 @@ struct Tile {
       for_each_row(s, [&](int m, Vec(&row)[N]) { put(weights + m * stride, row); });
     } else if (finish.kind == Finish::WEIGH) {
       for_each_row(s, [&](int m, Vec(&row)[N]) {
-        for (int n = 0; n < N; ++n) row[n] *= all(finish.factor);
-        weigh(m, row, finish, weights + m * stride);
+        weigh(m, row, finish, weights + m * stride, [](int, Vec w) { return w; });
       });
     } else {
       for_each_row(s, [&](int m, Vec(&row)[N]) {
         Ints after = all(int32_t(finish.last[m] - column)) - lanes();
         Ints before = all(int32_t(finish.first[m] - column)) - lanes();
-        for (int n = 0; n < N; ++n) {
+        weigh(m, row, finish, weights + m * stride, [&](int n, Vec w) {
           Ints seen = (after > n * W) & (before <= n * W);
-          Vec t = row[n] * all(finish.factor);
-          row[n] = seen ? t : all(2 * LEAST_EXPONENT);
-        }
-        weigh_any(m, row, finish, weights + m * stride);
+          return seen ? w : Vec{};
+        });
       });
     }
   }
@@ -83,29 +81,19 @@ struct Tile {
     for (int n = 0; n < N; ++n) store(to + n * W, row[n]);
   }
 
-  static INLINE void weigh(int m, Vec (&t)[N], const Finish& finish, float* to) {
-    Vec w[N];
+  template <class Mask>
+  static INLINE void weigh(int m, Vec (&s)[N], const Finish& finish, float* to, Mask mask) {
+    Vec w[N], factor = all(finish.factor);
 #pragma GCC unroll 4
-    for (int n = 0; n < N; ++n) w[n] = exp2(t[n]);
-    count(m, w, t, finish, to);
-  }
-
-  static INLINE void weigh_any(int m, Vec (&t)[N], const Finish& finish, float* to) {
-    Vec w[N];
-#pragma GCC unroll 4
-    for (int n = 0; n < N; ++n) w[n] = exp2_any(t[n]);
-    count(m, w, t, finish, to);
-  }
-
-  static INLINE void count(int m, Vec (&w)[N], Vec (&t)[N], const Finish& finish, float* to) {
+    for (int n = 0; n < N; ++n) w[n] = mask(n, exp2_of_product(s[n], factor));
     Vec total = w[0];
 #pragma GCC unroll 4
     for (int n = 1; n < N; ++n) total += w[n];
     finish.total[m] += total;
     if (finish.spread) {
-      Vec spread = w[0] * t[0];
+      Vec spread = w[0] * (s[0] * factor);
 #pragma GCC unroll 4
-      for (int n = 1; n < N; ++n) spread += w[n] * t[n];
+      for (int n = 1; n < N; ++n) spread += w[n] * (s[n] * factor);
       finish.spread[m] += spread;
     }
     put(to, w);
@@ -123,14 +111,14 @@ struct Mix {
       Vec value[N];
 #pragma GCC unroll 4
       for (int c = 0; c < N; ++c) value[c] = load(values + c * W);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (int m = 0; m < M; ++m) {
         Vec x = all(weights[m * stride + j]);
 #pragma GCC unroll 4
         for (int c = 0; c < N; ++c) sum[m][c] += x * value[c];
       }
     }
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int m = 0; m < M; ++m)
 #pragma GCC unroll 4
       for (int c = 0; c < N; ++c) {
@@ -161,5 +149,6 @@ struct Table {
 
 constexpr Table<Tile, QUERIES, KEYS / W> TILE;
 constexpr Table<Mix, MIXED, WIDE> MIX;
+constexpr Table<Mix, 2 * MIXED, NARROW> MIX_NARROW;
 
 }  // namespace

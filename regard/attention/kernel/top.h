@@ -9,7 +9,7 @@
 namespace {
 
 constexpr int MOST_TOP = 32;
-constexpr int CANDIDATES = 4 * MOST_TOP;
+constexpr int CANDIDATES = 128;
 constexpr int SHORT = 4 * W;
 
 // The K largest so far of W rows, with their keys.
@@ -23,7 +23,6 @@ struct Best {
   }
 
   INLINE void insert(Vec w, Ints k) {
-    if (!where_greater(w, weight[K - 1])) return;
 #pragma GCC unroll 8
     for (int i = 0; i < K; ++i) {
       Ints swap = w > weight[i];
@@ -39,8 +38,7 @@ struct Best {
 
 struct Top {
   int k;
-  float candidate_weight[W][CANDIDATES];
-  int32_t candidate_key[W][CANDIDATES];
+  int32_t candidate[W][CANDIDATES + W];  // keys, of each row in order
   int count[W];
 
   // rows.weights of rows [row, row + n), n <= W, to (n, k) arrays.
@@ -59,26 +57,32 @@ struct Top {
       whole(best, rows, row, n);
     else
       chosen(best, rows, row, n);
-    float weight[K][W];
-    int32_t key[K][W];
-    memcpy(weight, best.weight, sizeof weight);
-    memcpy(key, best.key, sizeof key);
-    for (int m = 0; m < n; ++m) {
-      float inverse = rows.inverse[row + m];
-      float* to_weights = weights + m * k;
-      int64_t* to_keys = keys + m * k;
-      int found = 0;
-      for (; found < k && key[found][m] >= 0; ++found) {
-        to_weights[found] = weight[found][m] * inverse;
-        to_keys[found] = key[found][m] + rows.from;
+    unsigned full = where_greater(best.weight[k - 1], Vec{});
+    Vec inverse = load(rows.inverse + row);
+    for (int at = 0; at < k; at += W) {
+      Vec weight[W], key[W];
+      for (int i = 0; i < W; ++i) {
+        weight[i] = at + i < K ? best.weight[at + i] * inverse : Vec{};
+        key[i] = at + i < K ? (Vec)(best.key[at + i] + rows.from) : Vec{};
       }
-      if (found < k) fill(to_weights, to_keys, found, inverse);
+      transpose(weight);
+      transpose(key);
+      int count_here = k - at < W ? k - at : W;
+      for (int m = 0; m < n; ++m)
+        for (int i = 0; i < count_here; ++i) {
+          weights[m * k + at + i] = weight[m][i];
+          keys[m * k + at + i] = ((Ints)key[m])[i];
+        }
     }
+    for (int m = 0; m < n; ++m)
+      if (!(full >> m & 1)) fill(best.weight, m, weights + m * k, keys + m * k, rows.inverse[row + m]);
   }
 
-  // Fewer than k weights are above 0: zeros, at the first keys that are not in the list.
-  void fill(float* weights, int64_t* keys, int found, float inverse) const {
+  // Fewer than k weights of row m are above 0: zeros, at the first keys that are not in the list.
+  void fill(const Vec* best, int m, float* weights, int64_t* keys, float inverse) const {
     bool is_nan = inverse != inverse;
+    int found = 0;
+    while (found < k && best[found][m] > 0) ++found;
     int64_t next = 0;
     for (int i = found; i < k; ++i, ++next) {
       for (int j = 0; j < found; ++j)
@@ -102,92 +106,116 @@ struct Top {
   template <int K>
   void chosen(Best<K>& best, const Rows& rows, int row, int n) {
     float least[W];
-    thresholds(rows, row, n, least);
+    thresholds<K>(rows, row, n, least);
     int longest = 0;
     for (int m = 0; m < W; ++m) {
       count[m] = 0;
       if (m < n) collect(rows.weights + (row + m) * rows.stride, rows.columns, m, least[m]);
       longest = longest > count[m] ? longest : count[m];
     }
-    for (int i = 0; i < longest; ++i) {
-      float w[W];
-      Ints key;
+    for (int at = 0; at < longest; at += W) {
+      Vec weight[W], key[W];
       for (int m = 0; m < W; ++m) {
-        w[m] = i < count[m] ? candidate_weight[m][i] : 0.0f;
-        key[m] = i < count[m] ? candidate_key[m][i] : -1;
+        const float* row_weights = rows.weights + (row + m) * rows.stride;
+        weight[m] = pick(row_weights, candidate[m] + at, count[m] - at);
+        key[m] = load(reinterpret_cast<const float*>(candidate[m]) + at);
       }
-      best.insert(load(w), key);
+      transpose(weight);
+      transpose(key);
+      for (int i = 0; i < W && at + i < longest; ++i) best.insert(weight[i], (Ints)key[i]);
     }
   }
 
+  // The weights of the first n of these keys, zeros behind them.
+  static INLINE Vec pick(const float* weights, const int32_t* keys, int n) {
+#if defined(__AVX512F__)
+    __mmask16 some = _mm512_cmplt_epi32_mask((__m512i)lanes(), _mm512_set1_epi32(n));
+    return _mm512_mask_i32gather_ps(_mm512_setzero_ps(), some, _mm512_loadu_si512(keys), weights, 4);
+#else
+    Vec x = {};
+    for (int i = 0; i < W && i < n; ++i) x[i] = weights[keys[i]];
+    return x;
+#endif
+  }
+
   // Of each row a number not larger than its k-th largest weight, less the tiniest step.
+  template <int K>
   void thresholds(const Rows& rows, int row, int n, float* least) const {
-    int groups = rounded_up(2 * k, W) / W;  // vectors of maxima
+    int groups = 1;  // vectors of maxima
+    while (groups * W < 2 * k) groups *= 2;
     float maxima[2 * MOST_TOP][W];
-    for (int g = 0; g < groups; ++g) {
-      Vec high[W];
+    for (int g = 0; g < groups; g += 4) {
+      Vec high[4][W];
       for (int m = 0; m < W; ++m) {
-        high[m] = Vec{};
-        if (m >= n) continue;
         const float* w = rows.weights + (row + m) * rows.stride;
-        for (int j = g * W; j < rows.columns; j += groups * W) high[m] = larger(high[m], load(w + j));
+        Vec h[4] = {};
+        for (int j = g * W; m < n && j < rows.columns; j += (groups > 4 ? groups : 4) * W)
+#pragma GCC unroll 4
+          for (int i = 0; i < 4; ++i)
+            if (j + i * W < rows.columns) h[i] = larger(h[i], load(w + j + i * W));
+        if (groups < 4) h[0] = larger(h[0], h[2]), h[1] = larger(h[1], h[3]);
+        if (groups < 2) h[0] = larger(h[0], h[1]);
+        for (int i = 0; i < 4; ++i) high[i][m] = h[i];
       }
-      transpose(high);
-      memcpy(maxima[g * W], high, sizeof high);
+      for (int i = 0; i < 4 && g + i < groups; ++i) {
+        transpose(high[i]);
+        memcpy(maxima[(g + i) * W], high[i], sizeof high[i]);
+      }
     }
-    Vec best[MOST_TOP];
-    for (int i = 0; i < k; ++i) best[i] = Vec{};
+    Vec best[K] = {};
     for (int g = 0; g < groups * W; ++g) {
       Vec x = load(maxima[g]);
-      for (int i = 0; i < k; ++i) {
+#pragma GCC unroll 8
+      for (int i = 0; i < K; ++i) {
         Vec low = smaller(x, best[i]);
         best[i] = larger(x, best[i]);
         x = low;
       }
     }
+    float kth[W];
+    store(kth, best[k - 1]);
     for (int m = 0; m < W; ++m) {
-      float t = best[k - 1][m];
+      float t = kth[m];
       least[m] = t > 1e-30f ? t * (1 - 1.2e-7f) : 0.0f;  // "greater" then includes t itself
     }
   }
 
-  // The weights above `least`, in order of their columns.
+  // The keys of weights above `least`, in order.
   void collect(const float* weights, int columns, int m, float least) {
+    int32_t* to = candidate[m];
     int n = 0;
-    for (int j = 0; j < columns; j += W) {
-      Vec w = load(weights + j);
-      unsigned bits = where_greater(w, all(least));
-      if (!bits) continue;
-      if (n + W > CANDIDATES) n = thin(m, n, least), bits = where_greater(w, all(least));
 #if defined(__AVX512F__)
-      _mm512_storeu_ps(candidate_weight[m] + n, _mm512_maskz_compress_ps(__mmask16(bits), w));
-      Ints key = lanes() + j;
-      _mm512_storeu_si512(candidate_key[m] + n,
-                          _mm512_maskz_compress_epi32(__mmask16(bits), (__m512i)key));
-      n += __builtin_popcount(bits);
-#else
-      for (; bits; bits &= bits - 1) {
-        int lane = __builtin_ctz(bits);
-        candidate_weight[m][n] = weights[j + lane];
-        candidate_key[m][n++] = j + lane;
-      }
-#endif
+    __m512i key = (__m512i)lanes();
+    for (int j = 0; j < columns; j += W, key = _mm512_add_epi32(key, _mm512_set1_epi32(W))) {
+      if (__builtin_expect(n + W > CANDIDATES, 0)) n = thin(weights, m, n, least);
+      __mmask16 high = _mm512_cmp_ps_mask(load(weights + j), all(least), _CMP_GT_OQ);
+      _mm512_storeu_si512(to + n, _mm512_maskz_compress_epi32(high, key));
+      n += __builtin_popcount(high);
     }
+#else
+    for (int j = 0; j < columns; j += W) {
+      unsigned high = where_greater(load(weights + j), all(least));
+      if (!high) continue;
+      if (n + W > CANDIDATES) {
+        n = thin(weights, m, n, least);
+        high = where_greater(load(weights + j), all(least));
+      }
+      for (; high; high &= high - 1) to[n++] = j + __builtin_ctz(high);
+    }
+#endif
     count[m] = n;
   }
 
   // Too many candidates, as in a row of equal weights: keep the k best, ask for more from now on.
-  int thin(int m, int n, float& least) {
-    float* w = candidate_weight[m];
-    int32_t* keys = candidate_key[m];
+  int thin(const float* weights, int m, int n, float& least) {
+    int32_t* keys = candidate[m];
     for (int i = 1; i < n; ++i) {
-      float x = w[i];
       int32_t key = keys[i];
       int j = i;
-      for (; j > 0 && w[j - 1] < x; --j) w[j] = w[j - 1], keys[j] = keys[j - 1];
-      w[j] = x, keys[j] = key;
+      for (; j > 0 && weights[keys[j - 1]] < weights[key]; --j) keys[j] = keys[j - 1];
+      keys[j] = key;
     }
-    least = w[k - 1];
+    least = weights[keys[k - 1]];
     return k;
   }
 };

@@ -78,30 +78,35 @@ INLINE Ints lanes() {
   return x;
 }
 
+// The sum and the largest of all lanes; a NaN may be lost by the latter.
+#if defined(__AVX512F__)
+INLINE float sum(Vec x) { return _mm512_reduce_add_ps(x); }
+INLINE float most(Vec x) { return _mm512_reduce_max_ps(x); }
+#elif defined(__AVX2__)
 INLINE float sum(Vec x) {
-  float lane[W], total = 0;
-  memcpy(lane, &x, sizeof x);
-  for (int step = W / 2; step; step /= 2)
-    for (int i = 0; i < step; ++i) lane[i] += lane[i + step];
-  total = lane[0];
-  return total;
+  __m128 half = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+  half = _mm_add_ps(half, _mm_movehl_ps(half, half));
+  return _mm_cvtss_f32(_mm_add_ss(half, _mm_movehdup_ps(half)));
 }
-
-// The largest lane; NaN may be lost.
 INLINE float most(Vec x) {
-  float lane[W];
-  memcpy(lane, &x, sizeof x);
-  for (int step = W / 2; step; step /= 2)
-    for (int i = 0; i < step; ++i) lane[i] = lane[i + step] > lane[i] ? lane[i + step] : lane[i];
-  return lane[0];
+  __m128 half = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+  half = _mm_max_ps(half, _mm_movehl_ps(half, half));
+  return _mm_cvtss_f32(_mm_max_ss(half, _mm_movehdup_ps(half)));
 }
+#else
+INLINE float sum(Vec x) { return (x[0] + x[2]) + (x[1] + x[3]); }
+INLINE float most(Vec x) {
+  float a = x[0] > x[2] ? x[0] : x[2], b = x[1] > x[3] ? x[1] : x[3];
+  return a > b ? a : b;
+}
+#endif
 
-// 2^t for t in [-126, 127], within 2e-7: 2^n by the exponent's bits, 2^f on [-0.5, 0.5] by a
+// 2^t for t = x * factor in [-126, 127], within 2e-7: 2^n by the exponent's bits, 2^f on [-0.5, 0.5] by a
 // polynomial (least largest relative error with 2^0 = 1). A NaN stays one.
-INLINE Vec exp2(Vec t) {
+INLINE Vec exp2_of_product(Vec x, Vec factor) {
   const Vec shift = all(12582912.0f);  // 1.5 * 2^23: adding it rounds to a whole number
-  Vec whole = t + shift;
-  Vec f = t - (whole - shift);
+  Vec whole = x * factor + shift;
+  Vec f = x * factor - (whole - shift);
   Vec p = all(0.0013264736f);
   p = p * f + all(0.0096715129f);
   p = p * f + all(0.0555073373f);
@@ -113,11 +118,9 @@ INLINE Vec exp2(Vec t) {
 
 constexpr float LEAST_EXPONENT = -126.0f;
 
-// The same for any t: 0 below 2^-126, also for -inf.
-INLINE Vec exp2_any(Vec t) {
-  Vec least = all(LEAST_EXPONENT);
-  Vec raised = exp2(larger(least, t));
-  return t < least ? Vec{} : raised;
+// The same for any x: 0 below 2^-126, also for -inf.
+INLINE Vec exp2_of_any(Vec x, Vec factor) {
+  return x * factor < all(LEAST_EXPONENT) ? Vec{} : exp2_of_product(x, factor);
 }
 
 // tanh: a polynomial near 0, where 1 - 2 / (e^2x + 1) would cancel.
@@ -130,8 +133,8 @@ INLINE Vec tanh(Vec x) {
   p = p * z + all(-0.3333318954f);
   Vec near = x + x * z * p;
   Vec size = larger(-x, x);
-  Vec doubled = smaller(all(40.0f), size * all(2.8853900818f));
-  Vec far = all(1.0f) - all(2.0f) / (exp2(doubled) + all(1.0f));
+  Vec far = exp2_of_product(smaller(all(15.0f), size), all(2.8853900818f));  // e^2|x|
+  far = all(1.0f) - all(2.0f) / (far + all(1.0f));
   far = x < Vec{} ? -far : far;
   return size < all(0.7f) ? near : far;
 }
