@@ -5,7 +5,7 @@ tokens.json          the vocabulary
 model.safetensors    the best weights so far; at the end the averaged ones if they are better
 log.jsonl            one line an event
 curves.png           loss and score over time
-valid.tsv, test.tsv  the pairs that were not trained on
+valid.tsv, test.tsv  the pairs that were not trained on; of plain text valid.txt, test.txt
 checkpoints/         what --resume goes on from
 """
 
@@ -34,7 +34,15 @@ if TYPE_CHECKING:
     from regard.models.translator import Translator
 
 FORMAT = 1
-PATHS = ("pairs", "source", "target")
+PATHS = {
+    *(
+        f"data.{part}{name}"
+        for part in ("", "valid_", "test_")
+        for name in ("pairs", "source", "target")
+    ),
+    *(f"data.{name}" for name in ("text", "file", "valid", "test")),
+}
+"""Settings that name files: these may be elsewhere when a run is resumed."""
 
 
 class RunFolder:
@@ -49,6 +57,8 @@ class RunFolder:
         self.curves = self.path / "curves.png"
         self.valid = self.path / "valid.tsv"
         self.test = self.path / "test.tsv"
+        self.valid_text = self.path / "valid.txt"
+        self.test_text = self.path / "test.txt"
         self.checkpoints = self.path / "checkpoints"
 
     def read_config(self) -> Tree:
@@ -79,8 +89,7 @@ class RunFolder:
         """Refuse to go on with a run under settings that would make it another run."""
         old, new = flat(self.read_config()), flat({"regard": FORMAT, **config})
         free = {f"train.{name}" for name in FREE} | {"made.regard", "made.torch"}
-        free |= {f"data.{part}{name}" for part in ("", "valid_", "test_") for name in PATHS}
-        keys = [k for k in {**old, **new} if k not in free and old.get(k) != new.get(k)]
+        keys = [k for k in {**old, **new} if k not in free | PATHS and old.get(k) != new.get(k)]
         if keys:
             changes = ", ".join(f"{k} was {old.get(k)!r}, is {new.get(k)!r}" for k in keys[:5])
             raise ConfigError(

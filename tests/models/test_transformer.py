@@ -11,7 +11,8 @@ from regard import MultiHeadAttention, record
 from regard.errors import ConfigError
 from regard.models import sized
 from regard.models.layers import DecoderLayer, EncoderLayer, Rows
-from regard.models.transformer import POSITIONS, Transformer
+from regard.models.layers import POSITIONS
+from regard.models.transformer import Transformer
 
 from .batch import batch, model
 
