@@ -16,7 +16,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import safetensors
 from safetensors.torch import save_file
@@ -32,8 +32,10 @@ from regard.train.packing import unpacked
 from regard.train.settings import Tree, flat
 
 if TYPE_CHECKING:
+    from regard.models.language import LanguageModel
     from regard.models.translator import Translator
 
+Some = TypeVar("Some", bound=nn.Module)
 FORMAT = 1
 PATHS = {
     *(
@@ -162,12 +164,30 @@ def load_translator(folder: str | os.PathLike[str]) -> tuple[Translator, Tokens]
     """The translator of a run folder, ready to translate, and its tokens."""
     from regard.models.translator import TranslatorConfig, build
 
+    run, config = _opened(folder, "translate", "translator")
+    return _filled(run, build(TranslatorConfig.from_dict(config["model"])))
+
+
+def load_language_model(folder: str | os.PathLike[str]) -> tuple[LanguageModel, Tokens]:
+    """The language model of a run folder, ready to read, and its tokens."""
+    from regard.models.language import LanguageConfig, LanguageModel
+
+    run, config = _opened(folder, "lm", "language model")
+    return _filled(run, LanguageModel(LanguageConfig.from_dict(config["model"])))
+
+
+def _opened(folder: str | os.PathLike[str], task: str, what: str) -> tuple[RunFolder, Tree]:
+    """The run folder and its config, if it holds a model of this kind."""
     run = RunFolder(folder)
     config = run.read_config()
-    if config.get("task") != "translate":
-        raise FileError(f"{str(folder)!r} holds no translator but a {config.get('task')!r} run")
+    if config.get("task") != task:
+        raise FileError(f"{str(folder)!r} holds no {what} but a {config.get('task')!r} run")
     if not run.model.exists():
         raise FileError(f"{str(folder)!r} has no {run.model.name} yet: no validation was reached")
-    model = build(TranslatorConfig.from_dict(config["model"]))
+    return run, config
+
+
+def _filled(run: RunFolder, model: Some) -> tuple[Some, Tokens]:
+    """The model with the run's weights, and the run's tokens."""
     set_weights(model, unpacked(read_weights(run.model)), repr(str(run.model)))
     return model.eval(), Tokens.load(run.tokens)

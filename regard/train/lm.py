@@ -1,28 +1,32 @@
-"""The task of language modelling: sentences or a stream, a LanguageModel, and its perplexity.
-
-perplexity = exp(−sum log p(token) / tokens), over every token and the end of every line
-"""
+"""The task of language modelling: sentences or a stream, a LanguageModel, and its perplexity."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-import torch
 from torch import Tensor
 
-from regard.embed.tokens import BOS, EOS, PAD, Tokens
+from regard.embed.tokens import PAD, Tokens
 from regard.errors import ConfigError
 from regard.models.design import ATTENTIVE
 from regard.models.language import LanguageConfig, LanguageModel, sized
 from regard.recurrent import Tapes
-from regard.train.batches import padded, plan
+from regard.train.batches import plan
 from regard.train.config import TrainConfig
 from regard.train.distributed import World
 from regard.train.folder import RunFolder
 from regard.train.job import Job, Settings, too_long
+from regard.train.perplexity import (
+    convention,
+    figures,
+    in_streams,
+    piece_loss,
+    piece_of,
+    pieces,
+    sentence_batches,
+    sentence_loss,
+)
 from regard.train.settings import Tree
 from regard.train.task import Task
 from regard.train.text import (
@@ -57,10 +61,6 @@ class Perplexity:
 
     def __init__(self, model: LanguageModel, corpus: TextCorpus, config: TrainConfig) -> None:
         self.model, self.corpus, self.config = model, corpus, config
-
-    @property
-    def device(self) -> torch.device:
-        return self.model.words.device
 
 
 class Sentences(Perplexity):
@@ -107,27 +107,31 @@ class Stream(Perplexity):
         self.valid_state: Tapes | None = None
 
     def batches(self, epoch: int) -> list[list[int]]:
-        pieces = math.ceil((self.text.shape[1] - 1) / self.chunk)
         rows = range(len(self.text))
-        return [[piece * self.streams + row for row in rows] for piece in range(pieces)]
+        return [
+            [piece * self.streams + row for row in rows]
+            for piece in range(pieces(self.text, self.chunk))
+        ]
 
     def targets(self, rows: list[int]) -> int:
-        return int((self._piece(self.text, rows[0] // self.streams)[:, 1:] != PAD).sum())
+        ids = piece_of(self.text, rows[0] // self.streams, self.chunk)
+        return int((ids[:, 1:] != PAD).sum())
 
     def loss(self, rows: list[int], smoothing: float) -> Tensor:
         piece = rows[0] // self.streams
-        state = self.state.detach() if piece and self.state else None
-        loss, self.state = self._loss(self.text, piece, state, smoothing)
+        ids = piece_of(self.text, piece, self.chunk)
+        before = self.state.detach() if piece and self.state else None
+        loss, self.state = piece_loss(self.model, ids, before, smoothing)
         return loss
 
     def validation_loss(self, rows: list[int]) -> Tensor:
-        state = self.valid_state if rows[0] else None
-        loss, self.valid_state = self._loss(self.valid, rows[0], state, 0.0)
+        ids = piece_of(self.valid, rows[0], self.chunk)
+        before = self.valid_state if rows[0] else None
+        loss, self.valid_state = piece_loss(self.model, ids, before)
         return loss
 
     def evaluate(self, forward: Callable[..., Tensor], decode: bool) -> dict[str, float]:
-        pieces = math.ceil((self.valid.shape[1] - 1) / self.chunk)
-        total = sum(float(forward([piece])) for piece in range(pieces))
+        total = sum(float(forward([i])) for i in range(pieces(self.valid, self.chunk)))
         return figures(total, self.corpus.valid)
 
     def carried(self) -> dict[str, Tensor]:
@@ -138,55 +142,10 @@ class Stream(Perplexity):
 
     def carry(self, tensors: Mapping[str, Tensor]) -> None:
         if tensors:
-            moved = {name: tensor.to(self.device) for name, tensor in tensors.items()}
+            device = self.model.words.device
+            moved = {name: tensor.to(device) for name, tensor in tensors.items()}
             cells = moved.get("cells")
             self.state = Tapes(moved["hidden"], cells, moved["summary"], moved["lengths"])
-
-    def _piece(self, text: Tensor, piece: int) -> Tensor:
-        """Token ids (streams, up to chunk + 1), the last of a piece being the next one's first."""
-        return text[:, piece * self.chunk : (piece + 1) * self.chunk + 1]
-
-    def _loss(
-        self, text: Tensor, piece: int, state: Tapes | None, smoothing: float
-    ) -> tuple[Tensor, Tapes | None]:
-        ids = self._piece(text, piece).to(self.device)
-        return self.model.stream_loss(ids[:, :-1], ids[:, 1:], state, smoothing)
-
-
-def sentence_batches(sentences: Sequence[list[int]], tokens: int) -> list[list[int]]:
-    """Indices of all sentences in batches, however long the longest is."""
-    lengths = [(len(ids) + 2,) for ids in sentences]
-    return plan(lengths, max(tokens, *(each[0] for each in lengths)))
-
-
-def sentence_loss(
-    model: LanguageModel, sentences: Sequence[list[int]], smoothing: float = 0.0
-) -> Tensor:
-    """The sum of the cross-entropies of the sentences' tokens and ends."""
-    ids, lengths = padded([[BOS, *words, EOS] for words in sentences])
-    device = model.words.device
-    return model.loss(ids.to(device), lengths.to(device), smoothing).total
-
-
-def in_streams(sentences: Sequence[list[int]], streams: int) -> Tensor:
-    """Token ids (streams, n + 1): the text after a first EOS, cut into streams of n tokens.
-
-    Each stream begins with the last token of the one before it, which is read and not predicted
-    there; the last one is filled with PAD.
-    """
-    flat = np.array([EOS] + [i for ids in sentences for i in (*ids, EOS)])
-    n = math.ceil((len(flat) - 1) / streams)
-    rows = [flat[start : start + n + 1] for start in range(0, len(flat) - 1, n)]
-    table = np.full((len(rows), n + 1), PAD)
-    for filled, row in zip(table, rows, strict=True):
-        filled[: len(row)] = row
-    return torch.from_numpy(table)
-
-
-def figures(total: float, sentences: Sequence[list[int]]) -> dict[str, float]:
-    """Loss per token and perplexity, given the total loss; ends of lines count."""
-    loss = total / sum(len(ids) + 1 for ids in sentences)
-    return {"loss": loss, "score": math.exp(min(loss, 700.0))}
 
 
 class Language(Job):
@@ -255,13 +214,3 @@ class Language(Job):
     def check_able(self, settings: Settings, world: World) -> None:
         if settings.data.continuous and world.size > 1:
             raise ConfigError("data.continuous carries its state over in one process: start one")
-
-
-def convention(continuous: bool) -> str:
-    """What the perplexity is of, in a sentence."""
-    text = (
-        "the text is one stream, the state goes on from line to line"
-        if continuous
-        else "each line is read on its own"
-    )
-    return f"perplexity: per token, the end of each line counted as one; {text}"
