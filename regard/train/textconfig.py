@@ -27,7 +27,7 @@ class PartsConfig:
     split_seed: int = 0
     """Decides which sentences are set aside."""
     vocabulary: int = 0
-    """How many tokens; 0 = 4000 pieces or 10000 words, or as many as the text allows."""
+    """How many tokens, special ones included; 0 = 4000 pieces or 10004 words, if there are."""
     level: Literal["bpe", "word", "space"] = "bpe"
     """Tokens are pieces of words (bpe), words (word), or what stands between spaces (space)."""
     least: int = 2
@@ -51,7 +51,7 @@ class PartsConfig:
     @property
     def usual_vocabulary(self) -> int:
         """How many tokens to learn at most."""
-        return self.vocabulary or (4000 if self.level == "bpe" else 10_000)
+        return self.vocabulary or (4000 if self.level == "bpe" else 10_004)
 
 
 @dataclass(frozen=True)
