@@ -27,6 +27,7 @@ FLAGS = {
     "test_source": "data.test_source",
     "test_target": "data.test_target",
     "text": "data.text",
+    "data": "data.file",
     "valid": "data.valid",
     "test": "data.test",
     "column": "data.column",
@@ -88,7 +89,7 @@ def train() -> None:
     """Train a model on your own text.
 
     'regard train translate --help' says what training a translator takes, 'regard train lm --help'
-    what a language model takes.
+    what a language model takes, 'regard train classify --help' what a classifier takes.
     """
 
 
@@ -159,6 +160,36 @@ def lm(**options: Any) -> None:
     from regard.train.lm import Language
 
     run(Language(), options)
+
+
+@train.command()
+@click.option("--data", metavar="FILE", help="A label and a sentence a line; - is stdin.")
+@click.option("--valid", metavar="FILE", help="The same to validate on; else 1 % is set aside.")
+@click.option("--test", metavar="FILE", help="The same to test on; else 1 % is set aside.")
+@click.option(
+    "--model",
+    metavar="NAME",
+    help="words, simple-rnn, simple-rnn+attention, lstm, lstmn, transformer.",
+)
+@click.option("--size", metavar="SIZE", help="tiny, small or base.")
+@click.option(
+    "--level", metavar="LEVEL", help="Tokens are pieces (bpe), words (word), or as spaced (space)."
+)
+@shared
+def classify(**options: Any) -> None:
+    """Train a classifier on labelled sentences.
+
+    \b
+    regard train classify --data reviews.tsv --model lstmn -o runs/reviews
+    regard train classify --data stsa.binary.train --valid stsa.binary.dev \\
+        --test stsa.binary.test --level space --model words -o runs/words
+
+    The label comes first, then a tab or a space, then the sentence. All settings with a sentence
+    for each: docs/classify.md. 'regard evaluate' gives accuracy and confusion on the test part.
+    """
+    from regard.train.classify import Classify
+
+    run(Classify(), options)
 
 
 def run(

@@ -27,7 +27,10 @@ class Read(NamedTuple):
 
 
 class Body(nn.Module, ABC):
-    """Reads word vectors (B, n, width). ``lengths`` (B,) says where the padding begins."""
+    """Reads word vectors (B, n, width). ``lengths`` (B,) says where the padding begins.
+
+    What reads forwards need not be told: padding comes after all that is real, and cannot reach it.
+    """
 
     @abstractmethod
     def forward(
@@ -66,7 +69,7 @@ class Recurrence(Body):
             )
 
     def forward(self, x: Tensor, lengths: Tensor | None = None, state: Tapes | None = None) -> Read:
-        output, after, _ = self.reader(x, state, lengths=lengths)
+        output, after, _ = self.reader(x, state)
         return Read(output, after)
 
 

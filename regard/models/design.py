@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from regard.errors import ConfigError, nearest
 from regard.models.config import ModelConfig, share, whole
@@ -45,7 +45,7 @@ class DesignConfig(ModelConfig):
     dropout: float = 0.0
     """The share of numbers dropped while training."""
 
-    designs = DESIGNS
+    designs: ClassVar[tuple[str, ...]] = DESIGNS
 
     def problems(self) -> Iterator[str]:
         if self.model not in self.designs:
@@ -91,13 +91,13 @@ class DesignConfig(ModelConfig):
         return self.hidden or self.width
 
 
-def shape(model: str, size: str) -> dict[str, Any]:
+def shape(model: str, size: str, designs: tuple[str, ...] = DESIGNS) -> dict[str, Any]:
     """The settings of a design in a named size, to be changed one by one.
 
     With the output that a language model has, designs of size tiny and of size small have equally
     many parameters beside the words; base has the same 300 units in every design.
     """
-    for what, name, known in (("model", model, DESIGNS), ("size", size, SIZES)):
+    for what, name, known in (("model", model, designs), ("size", size, SIZES)):
         if name not in known:
             raise ConfigError(
                 f"{what} must be one of {', '.join(known)}, got {name!r}{nearest(name, known)}"
@@ -107,12 +107,13 @@ def shape(model: str, size: str) -> dict[str, Any]:
         own |= {"form": "xc", "score": "additive"}
     if model == "transformer":
         own |= {"norm": "pre"}
-    return {"layers": 1} | own
+    return own if model == "words" else {"layers": 1} | own
 
 
 WIDTHS = {"tiny": 64, "small": 112, "base": 150}
 
 _SHAPES: dict[str, dict[str, dict[str, int]]] = {
+    "words": {"tiny": {}, "small": {}, "base": {}},
     "simple-rnn": {"tiny": {"hidden": 247}, "small": {"hidden": 491}, "base": {"hidden": 300}},
     "simple-rnn+attention": {
         "tiny": {"hidden": 155},

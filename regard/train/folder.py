@@ -5,7 +5,7 @@ tokens.json          the vocabulary
 model.safetensors    the best weights so far; at the end the averaged ones if they are better
 log.jsonl            one line an event
 curves.png           loss and score over time
-valid.tsv, test.tsv  the pairs that were not trained on; of plain text valid.txt, test.txt
+valid.tsv, test.tsv  the lines that were not trained on; of plain text valid.txt, test.txt
 checkpoints/         what --resume goes on from
 """
 
@@ -32,6 +32,7 @@ from regard.train.packing import unpacked
 from regard.train.settings import Tree, flat
 
 if TYPE_CHECKING:
+    from regard.models.classifier import Classifier
     from regard.models.language import LanguageModel
     from regard.models.translator import Translator
 
@@ -174,6 +175,14 @@ def load_language_model(folder: str | os.PathLike[str]) -> tuple[LanguageModel, 
 
     run, config = _opened(folder, "lm", "language model")
     return _filled(run, LanguageModel(LanguageConfig.from_dict(config["model"])))
+
+
+def load_classifier(folder: str | os.PathLike[str]) -> tuple[Classifier, Tokens]:
+    """The classifier of a run folder, ready to decide, and its tokens."""
+    from regard.models.classifier import Classifier, ClassifierConfig
+
+    run, config = _opened(folder, "classify", "classifier")
+    return _filled(run, Classifier(ClassifierConfig.from_dict(config["model"])))
 
 
 def _opened(folder: str | os.PathLike[str], task: str, what: str) -> tuple[RunFolder, Tree]:

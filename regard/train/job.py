@@ -71,7 +71,7 @@ class Job(ABC):
     model_config: ClassVar[type[ModelConfig]]
     usual_model: ClassVar[str]
     usual_epochs: ClassVar[int]
-    undecided: ClassVar[Tree] = {"vocabulary": 100}
+    undecided: ClassVar[Mapping[str, Any]] = {"vocabulary": 100}
     """What of the model only the data decides, with a value to check the rest by."""
 
     @abstractmethod

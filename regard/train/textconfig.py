@@ -76,3 +76,17 @@ class TextConfig(PartsConfig):
         if self.unique and self.continuous:
             found.append("unique is for sentences: a continuous text has its lines in their order")
         return found
+
+
+@dataclass(frozen=True)
+class LabelledConfig(PartsConfig):
+    """Where the labelled sentences of a classifier come from."""
+
+    file: str | None = None
+    """A file, label and sentence a line, a tab or space between; may be gzip; - is stdin."""
+
+    def problems(self) -> list[str]:
+        found = super().problems()
+        if not self.file:
+            found.insert(0, "file is missing: a label and a sentence a line")
+        return found
