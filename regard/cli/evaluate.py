@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
 OPTIONS = {
     "translate": ("pairs", "source", "target", "reverse", "beam", "length_penalty"),
     "lm": ("text", "column"),
+    "classify": ("data", "show"),
 }
 """Which options go with which kind of model."""
-KINDS = {"translate": "translator", "lm": "language model"}
+KINDS = {"translate": "translator", "lm": "language model", "classify": "classifier"}
 
 
 @click.command()
@@ -33,6 +35,13 @@ KINDS = {"translate": "translator", "lm": "language model"}
 @click.option("--length-penalty", type=click.FloatRange(0), help="1 unless given.")
 @click.option("--text", metavar="FILE", help="Language model: a sentence a line.")
 @click.option("--column", type=click.IntRange(1), help="Of a table with tabs: the text's column.")
+@click.option("--data", metavar="FILE", help="Classifier: a label and a sentence a line.")
+@click.option(
+    "--show",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Also the first N sentences and the words that decided.",
+)
 @click.option("--json", "json_to", metavar="FILE|-", help="Write the figures as JSON.")
 def evaluate(model: str, json_to: str | None, **options: Any) -> None:
     """Score a model on text that it has not seen.
@@ -40,6 +49,7 @@ def evaluate(model: str, json_to: str | None, **options: Any) -> None:
     \b
     A translator: BLEU and chrF, as a whole and by sentence length.
     A language model: perplexity.
+    A classifier: accuracy, and which label was taken for which.
 
     Without a file, what its own training set aside to test on is used.
     """
@@ -62,9 +72,18 @@ def evaluate(model: str, json_to: str | None, **options: Any) -> None:
     measure, show = MEASURES[task]
     result = {"model": model} | measure(folder, **given)
     if json_to is not None:
-        write_json(json.dumps(result), json_to)
+        write_json(json.dumps(without_nan(result)), json_to)
     if json_to != "-":
         show(result)
+
+
+def without_nan(value: Any) -> Any:
+    """The same with null for what is not a number: JSON has no NaN."""
+    if isinstance(value, dict):
+        return {key: without_nan(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [without_nan(item) for item in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def measure_translator(
@@ -172,8 +191,71 @@ def print_language_model(result: dict[str, Any]) -> None:
     click.echo(result["convention"])
 
 
+def measure_classifier(folder: Path, data: str | None = None, show: int = 0) -> dict[str, Any]:
+    from regard.models.account import judge_sentence
+    from regard.train.classify import Confusion, decide
+    from regard.train.folder import RunFolder, load_classifier
+    from regard.train.labelled import check_labels, read_labelled
+    from regard.train.text import encode
+
+    run = RunFolder(folder)
+    if data is None and not run.test.exists():
+        raise RegardError(f"{str(folder)!r} has no test sentences of its own: give --data FILE")
+    held = read_labelled(data or run.test)
+    model, tokens = load_classifier(folder)
+    labels = list(model.config.labels)
+    check_labels(held.rows, labels, data or run.test)
+    found = decide(model, encode([row.text for row in held.rows], tokens))
+    right = [labels.index(row.label) for row in held.rows]
+    confusion = Confusion.of(labels, right, [int(d.logits.argmax()) for d in found])
+    shown = [(row, judge_sentence(model, tokens, row.text)) for row in held.rows[:show]]
+    return {
+        "sentences": len(held.rows),
+        "empty": len(held.empty),
+        "accuracy": confusion.accuracy,
+        "commonest": confusion.commonest,
+        "labels": labels,
+        "confusion": confusion.counts.tolist(),
+        "recall": confusion.recall(),
+        "precision": confusion.precision(),
+        "shown": [
+            {
+                "label": row.label,
+                "said": verdict.label,
+                "words": verdict.words,
+                "weights": verdict.weights.tolist(),
+            }
+            for row, verdict in shown
+        ],
+    }
+
+
+def print_classifier(result: dict[str, Any]) -> None:
+    from regard.views.confusion import print_confusion
+    from regard.views.console import make_console
+    from regard.views.reading import print_weighted
+    from regard.views.text import visible
+
+    click.echo(f"{result['sentences']:,} sentences")
+    if result["empty"]:
+        click.echo(f"{result['empty']:,} lines left out: they have no sentence")
+    click.echo(
+        f"accuracy {100 * result['accuracy']:.2f} %   "
+        f"(always the commonest label: {100 * result['commonest']:.2f} %)\n"
+    )
+    console = make_console()
+    print_confusion(
+        result["labels"], result["confusion"], result["recall"], result["precision"], console
+    )
+    for each in result["shown"]:
+        said, label = visible(each["said"]), visible(each["label"])
+        click.echo(f"\n{said}" + ("" if said == label else f" (it is {label})"))
+        print_weighted(each["words"], each["weights"], console)
+
+
 MEASURES: dict[str, tuple[Callable[..., dict[str, Any]], Callable[[dict[str, Any]], None]]] = {
     "translate": (measure_translator, print_translator),
     "lm": (measure_language_model, print_language_model),
+    "classify": (measure_classifier, print_classifier),
 }
 """Of each kind of model: how it is measured, and how that is printed."""

@@ -93,6 +93,11 @@ class Tokens:
         ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
         return ids
 
+    def cut(self, text: str) -> tuple[list[int], list[str]]:
+        """The ids of ``text``, and the part of it that each stands for, unknown or not."""
+        found = self.tokenizer.encode(text, add_special_tokens=False)
+        return list(found.ids), [text[start:end].strip() for start, end in found.offsets]
+
     def encode_all(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of many texts, on all cores."""
         many = self.tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
