@@ -7,11 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from regard.embed.tokens import SPECIAL
+from regard.embed.tokens import SPECIAL, START
 from regard.trace import Array
-
-START = "▁"
-"""Marks a piece that begins a word."""
 
 
 def word_starts(pieces: Sequence[str], spaced: bool = False) -> list[int]:
@@ -24,9 +21,13 @@ def gathered(pieces: Sequence[str], rows: Array, mean: bool) -> tuple[list[str],
     starts = word_starts(pieces)
     if not starts:
         return [], rows[:0]
+    return words_of(pieces, starts), by_word(rows, starts, mean)
+
+
+def words_of(pieces: Sequence[str], starts: Sequence[int]) -> list[str]:
+    """The texts of the words that begin at ``starts``."""
     ends = [*starts[1:], len(pieces)]
-    texts = ["".join(pieces[a:b]).removeprefix(START) for a, b in zip(starts, ends, strict=True)]
-    return texts, by_word(rows, starts, mean)
+    return ["".join(pieces[a:b]).removeprefix(START) for a, b in zip(starts, ends, strict=True)]
 
 
 def by_word(rows: Array, starts: Sequence[int], mean: bool) -> Array:

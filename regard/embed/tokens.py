@@ -29,6 +29,9 @@ PAD, UNK, BOS, EOS = 0, 1, 2, 3
 SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
 """Filler, unknown, beginning and end of a sentence: ids 0 to 3."""
 
+START = "▁"
+"""Marks a piece that begins a word."""
+
 _SPECIALS = re.compile("|".join(map(re.escape, SPECIAL)))
 
 Level = Literal["bpe", "word", "space"]
@@ -94,9 +97,14 @@ class Tokens:
         return ids
 
     def cut(self, text: str) -> tuple[list[int], list[str]]:
-        """The ids of ``text``, and the part of it that each stands for, unknown or not."""
+        """The ids of ``text`` and their pieces; of an unknown one, the text that it stands for."""
         found = self.tokenizer.encode(text, add_special_tokens=False)
-        return list(found.ids), [text[start:end].strip() for start, end in found.offsets]
+        pieces = list(found.tokens)
+        for i, (start, end) in enumerate(found.offsets):
+            if found.ids[i] == UNK:
+                first = not self.spaced and (start == 0 or text[start].isspace())
+                pieces[i] = (START if first else "") + text[start:end].strip()
+        return list(found.ids), pieces
 
     def encode_all(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of many texts, on all cores."""

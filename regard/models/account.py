@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from regard.embed.pieces import by_word, word_starts
+from regard.embed.pieces import by_word, word_starts, words_of
 from regard.embed.tokenise import split
 from regard.embed.tokens import BOS, EOS, SPECIAL, UNK, Tokens
 from regard.errors import ConfigError, DataError
@@ -176,13 +176,12 @@ def judge_sentence(model: Classifier, tokens: Tokens, text: str) -> Verdict:
 
 def _cut(tokens: Tokens, text: str) -> tuple[list[int], list[str], list[int], list[str]]:
     """Token ids, words, where in the ids each word begins, and which words are not known."""
-    ids, parts = tokens.cut(prepared(tokens, text))
+    ids, pieces = tokens.cut(prepared(tokens, text))
     if not ids:
         raise DataError("there is nothing to read: the text is empty or all white space")
     ids = [i if i >= len(SPECIAL) else UNK for i in ids]
-    starts = word_starts(tokens.pieces(ids), tokens.spaced)
-    ends = [*starts[1:], len(ids)]
-    words = ["".join(parts[a:b]) for a, b in zip(starts, ends, strict=True)]
+    starts = word_starts(pieces, tokens.spaced)
+    ends, words = [*starts[1:], len(ids)], words_of(pieces, starts)
     strange = [w for w, a, b in zip(words, starts, ends, strict=True) if UNK in ids[a:b]]
     return ids, words, starts, list(dict.fromkeys(strange))
 
