@@ -46,8 +46,12 @@ class LabelledLines:
 
     def labels(self) -> list[str]:
         """The labels that occur, numbers in their order before words in theirs."""
-        found = {row.label for row in self.rows}
-        return sorted(found, key=lambda label: (not label.isdecimal(), label.zfill(9), label))
+
+        def order(label: str) -> tuple[bool, int, str]:
+            number = label.isdecimal()
+            return not number, int(label) if number else 0, label
+
+        return sorted({row.label for row in self.rows}, key=order)
 
 
 def read_labelled(path: str | os.PathLike[str]) -> LabelledLines:
