@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from regard.attention.kernel.run import Found
 from regard.attention.mask import Mask
 from regard.attention.statistics import Rule
 from regard.errors import RegardError
@@ -27,6 +28,8 @@ class Call:
     """(batch, heads, queries, keys) of a family that gives nothing else; then q and k are empty."""
     seen: int = 0
     """Keys that the call saw. A later step of a cached decoding keeps only its new ones."""
+    found: Found | None = None
+    """Statistics that came with the output, if they were asked for."""
 
     @property
     def queries(self) -> int:
@@ -36,6 +39,7 @@ class Call:
 def kept(call: Call, heads: Sequence[int] | None, dtype: torch.dtype | None) -> Call:
     """A copy that nothing changes later: the chosen heads, in ``dtype`` if one is given."""
     query, key, rule, weights = call.query, call.key, call.rule, call.weights
+    found = call.found
     if heads is not None:
         outside = [h for h in heads if not 0 <= h < query.shape[1]]
         if outside:
@@ -46,9 +50,11 @@ def kept(call: Call, heads: Sequence[int] | None, dtype: torch.dtype | None) -> 
         query, key = query[:, list(heads)], key[:, [h // group for h in heads]]
         weights = None if weights is None else weights[:, list(heads)]
         rule = _rule_of_heads(rule, list(heads))
+        found = found and Found(*(None if x is None else x[:, list(heads)] for x in found))
     query, key = (_copy(t, dtype) for t in (query, key))
     weights = None if weights is None else _copy(weights, dtype)
-    return replace(call, query=query, key=key, rule=rule, weights=weights, seen=key.shape[-2])
+    seen = key.shape[-2]
+    return replace(call, query=query, key=key, rule=rule, weights=weights, seen=seen, found=found)
 
 
 def follows(call: Call, before: Sequence[Call], cross: bool) -> bool:
