@@ -128,11 +128,12 @@ class Observation:
 
 def _only(found: Statistics, wanted: Mapping[str, Any]) -> Statistics:
     """What is wanted of what was found, and nothing else."""
-    parts = {
-        "top": ("top_weights", "top_keys"),
-        "entropy": ("entropy",),
-        "received": ("received",),
-        "cells": ("pooled_max", "pooled_mean"),
-    }
-    kept = {name for option, names in parts.items() if wanted.get(option) for name in names}
-    return Statistics(**{k: v if k in kept | {"lse"} else None for k, v in vars(found).items()})
+    return Statistics(
+        found.lse,
+        found.top_weights if wanted.get("top") else None,
+        found.top_keys if wanted.get("top") else None,
+        found.entropy if wanted.get("entropy") else None,
+        found.received if wanted.get("received") else None,
+        found.pooled_max if wanted.get("cells") else None,
+        found.pooled_mean if wanted.get("cells") else None,
+    )
