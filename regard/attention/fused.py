@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from regard.attention.kernel import run as native
+from regard.attention.kernel.library import Kernel
 from regard.attention.mask import Mask
 from regard.attention.score import Score, dot, scaled_dot
 
@@ -84,7 +85,7 @@ def fused(
 
 
 def _native(
-    kernel: native.Kernel,
+    kernel: Kernel,
     query: Tensor,
     key: Tensor,
     value: Tensor,

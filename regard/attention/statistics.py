@@ -25,6 +25,7 @@ import torch
 from torch import Tensor
 
 from regard.attention.kernel import run as native
+from regard.attention.kernel.library import MOST_TOP
 from regard.attention.mask import Mask
 from regard.errors import ShapeError
 
@@ -90,7 +91,7 @@ def statistics(
             f"query heads must be a multiple of key heads, got {heads} and {key_heads}"
         )
     grid = Grid(queries, keys, cells) if cells else None
-    kernel = native.usable(query, key) if queries and keys and top <= native.MOST_TOP else None
+    kernel = native.usable(query, key) if queries and keys and top <= MOST_TOP else None
     if kernel is None:
         return in_blocks(query, key, rule, top, entropy, received, grid)
     wanted = native.Wanted(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -129,11 +128,12 @@ class Observation:
 
 def _only(found: Statistics, wanted: Mapping[str, Any]) -> Statistics:
     """What is wanted of what was found, and nothing else."""
-    parts = {
-        "top": ("top_weights", "top_keys"),
-        "entropy": ("entropy",),
-        "received": ("received",),
-        "cells": ("pooled_max", "pooled_mean"),
-    }
-    gone = [name for option, names in parts.items() if not wanted.get(option) for name in names]
-    return replace(found, **dict.fromkeys(gone))
+    return Statistics(
+        found.lse,
+        found.top_weights if wanted.get("top") else None,
+        found.top_keys if wanted.get("top") else None,
+        found.entropy if wanted.get("entropy") else None,
+        found.received if wanted.get("received") else None,
+        found.pooled_max if wanted.get("cells") else None,
+        found.pooled_mean if wanted.get("cells") else None,
+    )

@@ -70,16 +70,31 @@ def build(folder: Path = HERE, extra: tuple[str, ...] = ()) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".kernel-", dir=folder) as work:
         jobs = [
-            [*COMMON, *KERNEL, *flags, f"-DREGARD_VARIANT=regard_work_{name}", *extra]
-            + ["-c", str(HERE / "attention.cpp"), "-o", f"{work}/{name}.o"]
+            (f"-DREGARD_VARIANT=regard_work_{name}", *KERNEL, *flags, "attention.cpp", f"{name}.o")
             for name, flags in variants().items()
         ]
-        jobs.append(
-            [*COMMON, "-O2", f'-DREGARD_SOURCES="{digest()}"', *extra]
-            + ["-c", str(HERE / "dispatch.cpp"), "-o", f"{work}/dispatch.o"]
-        )
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(lambda job: _run([*command, *job]), jobs))
+        jobs.append((f'-DREGARD_SOURCES="{digest()}"', "-O2", "dispatch.cpp", "dispatch.o"))
+
+        def compile_one(job: tuple[str, ...]) -> None:
+            *flags, source, made = job
+            _run(
+                [
+                    *command,
+                    *COMMON,
+                    *flags,
+                    *extra,
+                    "-c",
+                    str(HERE / source),
+                    "-o",
+                    f"{work}/{made}",
+                ]
+            )
+
+        pool = ThreadPoolExecutor(os.cpu_count())
+        try:
+            list(pool.map(compile_one, jobs))
+        finally:  # whoever interrupts does not wait for what has not begun
+            pool.shutdown(cancel_futures=True)
         objects = sorted(str(path) for path in Path(work).glob("*.o"))
         made = f"{work}/{LIBRARY}"
         libraries = ("-lpthread", "-ldl") if sys.platform.startswith("linux") else ()
@@ -97,4 +112,3 @@ def _run(command: list[str]) -> None:
         lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
         first = next((line for line in lines if "error" in line), lines[0])
         raise BuildError(f"{command[0]} failed: {first}")
-

@@ -19,7 +19,7 @@ using regard::Work;
 
 extern "C" {
 void regard_work_portable(const Call&, Plan&);
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(REGARD_ONLY_PORTABLE)
 void regard_work_avx2(const Call&, Plan&);
 void regard_work_avx512(const Call&, Plan&);
 #endif
@@ -34,7 +34,7 @@ struct Variant {
 };
 
 bool always() { return true; }
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(REGARD_ONLY_PORTABLE)
 bool has_avx2() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
          __builtin_cpu_supports("f16c");
@@ -46,7 +46,7 @@ bool has_avx512() {
 #endif
 
 const Variant VARIANTS[] = {  // the fastest first
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(REGARD_ONLY_PORTABLE)
     {"avx512", regard_work_avx512, has_avx512},
     {"avx2", regard_work_avx2, has_avx2},
 #endif

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from regard.attention.kernel.library import CALL, MOST_TOP, MOST_WIDTH, Kernel, kernel
+from regard.attention.kernel.library import CALL, MOST_WIDTH, Kernel, kernel
 from regard.attention.mask import Mask
 
 DTYPES = {torch.float32: 0, torch.float16: 1, torch.bfloat16: 2}
@@ -69,7 +69,7 @@ def _watched() -> bool:
     return (
         torch.compiler.is_compiling()
         or torch.is_autocast_enabled("cpu")
-        or torch.jit.is_tracing()  # type: ignore[no-untyped-call]
+        or torch._C._get_tracing_state() is not None
         or torch._C._len_torch_dispatch_stack() > 0
         or torch._C._functorch.peek_interpreter_stack() is not None
         or torch.autograd.forward_ad._current_level >= 0
@@ -163,4 +163,3 @@ def _array(tensor: Tensor) -> tuple[int, ...]:
 
 def _address(tensor: Tensor | None) -> int:
     return 0 if tensor is None else tensor.data_ptr()
-

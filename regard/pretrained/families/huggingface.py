@@ -20,6 +20,7 @@ from typing import Any, cast
 from torch import Tensor, nn
 
 from regard.attention.kernel import run as native
+from regard.attention.kernel.library import MOST_TOP
 from regard.attention.mask import Mask
 from regard.attention.statistics import Grid, Rule
 from regard.errors import RegardError
@@ -139,7 +140,7 @@ def _in_one_pass(
     """The output (batch, queries, heads, width) and the call with its statistics, by our kernel."""
     value = value[:, :, : call.key.shape[-2]]
     kernel = native.usable(call.query, call.key, value)
-    if kernel is None or not call.queries or wanted.get("top", 0) > native.MOST_TOP:
+    if kernel is None or not call.queries or wanted.get("top", 0) > MOST_TOP:
         return None, call
     grid = None
     if wanted.get("cells"):
