@@ -27,6 +27,7 @@ def observe(
     heads: Sequence[int] | None = None,
     dtype: torch.dtype | None = None,
     tokens: Tokens | Mapping[str, Tokens] | None = None,
+    values: bool = False,
 ) -> Iterator[Observation]:
     """Observe the attention of ``model`` inside the block.
 
@@ -35,9 +36,10 @@ def observe(
     >>> observation[3, 1].top(5)
 
     ``layers`` and ``heads`` keep only these (numbers from 0); ``dtype`` keeps queries and keys in
-    this type, such as ``torch.float16`` for half the memory. Of several texts run in the block
-    the last one is kept; the steps of one ``generate`` are joined into one map. Nothing seen is
-    an error.
+    this type, such as ``torch.float16`` for half the memory; ``values`` keeps the values and what
+    the model's kernel mixed of them too, so that a page can show and prove all steps. Of several
+    texts run in the block the last one is kept; the steps of one ``generate`` are joined into one
+    map. Nothing seen is an error.
     """
     if not isinstance(model, nn.Module):
         raise RegardError(f"observe() wants a torch.nn.Module, got {type(model).__name__}")
@@ -47,7 +49,7 @@ def observe(
             f"{type(model).__name__} has no attention that can be observed: no Hugging Face model, "
             "no nn.MultiheadAttention and no regard.MultiHeadAttention in it"
         )
-    observation = Observation(layers=layers, heads=heads, dtype=dtype, tokens=tokens)
+    observation = Observation(layers=layers, heads=heads, dtype=dtype, tokens=tokens, values=values)
     with ExitStack() as stack:
         watcher = stack.enter_context(watching(model, observation))
         for family in families:

@@ -113,6 +113,12 @@ class Trace:
         """Write the trace as JSON, atomically."""
         write_text(path, self.to_json() + "\n")
 
+    def save_html(self, path: str | os.PathLike[str], *, title: str = "") -> None:
+        """Write a page that shows the attention in the trace (docs/page.md)."""
+        from regard.views.page import save_html, subject_of_trace
+
+        save_html(path, subject_of_trace(self, title))
+
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Trace:
         """Read a trace that :meth:`save` wrote."""

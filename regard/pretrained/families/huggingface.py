@@ -117,7 +117,8 @@ def _attend(
     """The function that models find in the registry while one of them is observed."""
     output = _inner(inner, module)(module, query, key, value, attention_mask, *args, **kwargs)
     for watcher in watchers(module):
-        watcher.saw(module, _call(inner, module, query, key, attention_mask, output, kwargs))
+        call = _call(inner, module, query, key, value, attention_mask, output, kwargs)
+        watcher.saw(module, call)
     return output
 
 
@@ -142,6 +143,7 @@ def _call(
     module: nn.Module,
     query: Tensor,
     key: Tensor,
+    value: Tensor,
     mask: Tensor | None,
     output: Any,
     given: dict[str, Any],
@@ -166,7 +168,8 @@ def _call(
     rules = None if allowed is None else Mask(allowed=allowed)
     if inner == "sdpa" and mask is None and query.shape[-2] > 1 and _is_causal(module, given):
         # From the upper left: a query sees as many keys as there are queries up to it.
-        rules, key = Mask(causal=True), key[:, :, : query.shape[-2]]
+        rules = Mask(causal=True)
+        key, value = key[:, :, : query.shape[-2]], value[:, :, : query.shape[-2]]
         bias = None if bias is None else bias[..., : query.shape[-2]]
     return Call(
         query,
@@ -177,6 +180,8 @@ def _call(
             None if bias is None else bias.detach().float(),
             given.get("softcap"),
         ),
+        value=value,
+        context=output[0].transpose(1, 2),
     )
 
 
