@@ -60,9 +60,7 @@ def filled(title: str, content: dict[str, Any], packed: str, rules: str) -> str:
         "DATA": as_json(content),
         "PACKED": packed,
     }
-    parts = read("page.html").split(
-        "@@"
-    )  # text, name, text, name, …: what is filled in is not read
+    parts = read("page.html").split("@@")  # text, name, text, …; what is filled in is not split
     return "".join(known[part] if i % 2 else part for i, part in enumerate(parts))
 
 

@@ -7,7 +7,7 @@ import { choose, state } from "./state.js";
 /** @import {Picture, Unit} from "./picture.js" */
 
 const ROW = 24;
-const MOST_LINES = 6000;
+const MOST_LINES = 4000;
 const STRENGTHS = 14;
 /** @typedef {{from: number, to: number, weight: number}} Line */
 
@@ -26,10 +26,10 @@ let share;
 
 export function buildLines() {
   note = make("p", { class: "quiet", role: "status" });
-  drawing = svg("svg", { class: "links", "aria-hidden": "true", preserveAspectRatio: "none" });
+  drawing = make("canvas", { class: "links", "aria-hidden": "true" });
   sides = { left: list("from"), right: list("to") };
-  board = make("div", { class: "board scroll", tabindex: -1, on: { scroll: fillTokens } },
-    make("div", { class: "board-inner" }, sides.left, drawing, sides.right));
+  board = make("div", { class: "board scroll", tabindex: -1, on: { scroll: scrolled } },
+    make("div", { class: "board-inner" }, sides.left, make("div", { class: "links-box" }, drawing), sides.right));
   chosenOnly = make("input", { type: "checkbox", on: { change: () => choose({ all: !chosenOnly.checked }) } });
   share = make("input", { type: "range", min: 5, max: 100, step: 5,
     on: { input: () => choose({ share: share.value / 100 }) } });
@@ -113,14 +113,15 @@ function bringIntoSight() {
  * @param {Picture} of @param {number} r @returns {Line[]} */
 function strongestOf(of, r) {
   const row = of.row(r);
-  const order = Array.from(row.keys()).filter((c) => row[c] > 0).sort((a, b) => row[b] - row[a]);
-  const lines = [];
+  const sorted = row.slice().sort();
+  let least = Infinity;
   let sum = 0;
-  for (const c of order) {
-    if (sum >= state.share - 1e-6) break;
-    lines.push({ from: r, to: c, weight: row[c] });
-    sum += row[c];
+  for (let at = sorted.length - 1; at >= 0 && sorted[at] > 0 && sum < state.share - 1e-6; at--) {
+    least = sorted[at];
+    sum += least;
   }
+  const lines = [];
+  for (let c = 0; c < row.length; c++) if (row[c] >= least) lines.push({ from: r, to: c, weight: row[c] });
   return lines;
 }
 
@@ -135,16 +136,22 @@ export function chosenLines(of) {
   return { lines, wanted, rows: rows.length, covered: sum / Math.max(1, rows.length) };
 }
 
+/** @type {{of: Picture, lines: Line[]} | null} */
+let drawn = null;
+
+function scrolled() {
+  fillTokens();
+  strokeLines();
+}
+
 function drawLines() {
   if (!head().isReady) return;
   const of = picture();
   const { lines, wanted, rows, covered } = chosenLines(of);
+  drawn = { of, lines };
   const height = Math.max(of.rows.length, of.columns.length) * ROW;
-  const width = drawing.clientWidth || 200;
-  drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  drawing.style.height = `${height}px`;
   sides.left.style.height = sides.right.style.height = `${height}px`;
-  put(drawing, pathsOf(of, lines, width));
+  strokeLines();
   const kept = wanted > lines.length ? `the strongest ${lines.length} of ${wanted} lines` : `${lines.length} lines`;
   const sink = of.dropped
     ? ` ${of.dropped} sink ${of.dropped > 1 ? "columns" : "column"} hidden, rows renormalised ` +
@@ -152,30 +159,55 @@ function drawLines() {
   note.textContent = `${kept}: ${number(100 * covered, 0)} % of the weight of ${rows > 1 ? `${rows} rows` : "the row"}.${sink}`;
 }
 
+/** Draw the lines that cross what is in sight. */
+function strokeLines() {
+  if (!drawn) return;
+  const ratio = devicePixelRatio || 1;
+  const [width, height] = [drawing.parentElement.clientWidth, board.clientHeight];
+  [drawing.width, drawing.height] = [Math.round(width * ratio), Math.round(height * ratio)];
+  drawing.style.height = `${height}px`;
+  const context = drawing.getContext("2d");
+  const style = getComputedStyle(board);
+  const top = board.scrollTop;
+  const inSight = drawn.lines.filter((line) => {
+    const [y1, y2] = [(line.from + 0.5) * ROW - top, (line.to + 0.5) * ROW - top];
+    return Math.max(y1, y2) >= 0 && Math.min(y1, y2) <= height;
+  });
+  context.setTransform(ratio, 0, 0, ratio, 0, -top * ratio);
+  for (const { d, strength, bright } of pathsOf(drawn.of, inSight, width)) {
+    context.strokeStyle = style.getPropertyValue(bright ? "--bright" : "--link");
+    context.globalAlpha = opacity(strength, bright);
+    context.lineWidth = 0.6 + 2.6 * strength;
+    context.stroke(new Path2D(d));
+  }
+}
+
+/** @param {number} strength @param {boolean} bright */
+function opacity(strength, bright) {
+  return (0.08 + 0.82 * strength) * (hovered && !bright ? 0.25 : 1);
+}
+
 /** Lines of like strength are one path each: thousands of them stay quick.
- * @param {Picture} of @param {Line[]} lines @param {number} width */
-export function pathsOf(of, lines, width) {
+ * @param {Picture} of @param {Line[]} lines @param {number} width
+ * @returns {{d: string, strength: number, bright: boolean}[]} */
+function pathsOf(of, lines, width) {
   const mirrored = board?.classList.contains("mirrored");
   const focus = hovered ?? (state.all ? null : { side: "from", at: of.rowOf(state.query) });
   const chosen = of.rowOf(state.query);
-  const [groups, bright] = [new Map(), new Map()];
+  const [x1, x2] = mirrored ? [width, 0] : [0, width];
+  const bend = (x2 - x1) * 0.4;
+  /** @type {Map<number, string[]>[]} */
+  const groups = [new Map(), new Map()];
   for (const line of lines) {
-    const isFocus = focus ? (focus.side === "from" ? line.from : line.to) === focus.at : line.from === chosen;
-    const to = isFocus ? bright : groups;
+    const bright = focus ? (focus.side === "from" ? line.from : line.to) === focus.at : line.from === chosen;
+    const group = groups[Number(bright)];
     const strength = Math.max(1, Math.ceil(Math.min(1, line.weight) * STRENGTHS));
     const [y1, y2] = [(line.from + 0.5) * ROW, (line.to + 0.5) * ROW];
-    const [x1, x2] = mirrored ? [width, 0] : [0, width];
-    const bend = (x2 - x1) * 0.4;
-    const d = `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
-    to.set(strength, (to.get(strength) ?? "") + d);
+    if (!group.has(strength)) group.set(strength, []);
+    group.get(strength)?.push(`M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`);
   }
-  const path = (/** @type {[number, string]} */ [strength, d], /** @type {boolean} */ isBright) => {
-    const at = strength / STRENGTHS;
-    const fade = hovered && !isBright ? 0.25 : 1;
-    return svg("path", { d, class: isBright ? "link bright" : "link", fill: "none",
-      "stroke-width": 0.6 + 2.6 * at, "stroke-opacity": ((0.08 + 0.82 * at) * fade).toFixed(3) });
-  };
-  return [...[...groups].map((g) => path(g, false)), ...[...bright].map((g) => path(g, true))];
+  return groups.flatMap((group, bright) => [...group].map(([strength, parts]) => (
+    { d: parts.join(""), strength: strength / STRENGTHS, bright: bright === 1 })));
 }
 
 function fillTokens() {
@@ -233,8 +265,10 @@ export function linesSvg() {
   const words = (/** @type {Unit[]} */ units, /** @type {number} */ x, /** @type {string} */ anchor) =>
     units.map((unit, i) => svg("text", { x, y: (i + 0.5) * ROW + 4, "text-anchor": anchor, fill: ink,
       "font-family": "system-ui, sans-serif", "font-size": 13 }, shown(unit.label, 24)));
-  const group = svg("g", { transform: `translate(${label + 8} 0)`, stroke: isDark() ? "#8fb4ff" : "#2f5fd0" },
-    pathsOf(of, lines, middle - 16));
+  const colours = isDark() ? ["#8fb4ff", "#ffb066"] : ["#2f5fd0", "#b3430b"];
+  const group = svg("g", { transform: `translate(${label + 8} 0)`, fill: "none" },
+    pathsOf(of, lines, middle - 16).map(({ d, strength, bright }) => svg("path", { d, stroke: colours[Number(bright)],
+      "stroke-width": (0.6 + 2.6 * strength).toFixed(2), "stroke-opacity": opacity(strength, bright).toFixed(3) })));
   return svg("svg", { xmlns: "http://www.w3.org/2000/svg", width: 2 * label + middle, height,
     viewBox: `0 0 ${2 * label + middle} ${height}` },
   svg("title", {}, nameOf(head())),

@@ -145,7 +145,8 @@ function update(changed) {
   Promise.resolve(done).then(afterwards, failed);
 }
 
-function afterwards() {
+async function afterwards() {
+  await head().ready();
   updateLink();
   if (parts.table.open) fillTable();
   document.documentElement.dataset.ready = String(Math.round(performance.now()));
@@ -269,6 +270,7 @@ async function tellMade() {
   const numbers = half ? "half-precision vectors" : "float32 vectors";
   const check = make("span", { id: "whole" }, "checking the data …");
   put(parts.made, `Made by regard ${regard} from ${numbers}; every weight here is computed in this page. `, check, ` SHA-256 ${sha256.slice(0, 12)}….`);
+  await new Promise((go) => setTimeout(go, 600)); // the picture first
   const whole = await model.arrays.isWhole(sha256);
   check.textContent = whole === null ? "Data: checked by zlib only (no secure context)." : whole ? "Data whole ✓" : "DATA DAMAGED: the checksum does not fit.";
   if (whole === false) failed(new Error("the data of this file is damaged: its checksum does not fit"));

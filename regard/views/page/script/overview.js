@@ -34,8 +34,6 @@ export function buildOverview() {
       field("Sort", select("sort", sorts)),
       field("Show", select("kind", [["", "All kinds"],
         ...Object.entries(KINDS).map(([k, what]) => [k, `${k}: ${what}`])])),
-      make("button", { type: "button", class: "strong", on: { click: strongest } },
-        "Strongest head for the link"),
       note,
     ),
     make("div", { class: "scroll" }, grid),

@@ -1,7 +1,7 @@
 // A pane: one heat map of any size that can be zoomed and panned.
 
 import { isDark, lookup } from "./colour.js";
-import { make, shown, slowly } from "./dom.js";
+import { make, say, shown, slowly } from "./dom.js";
 import { state } from "./state.js";
 import { makeTiles } from "./tiles.js";
 /** @import {Unit} from "./picture.js" */
@@ -10,6 +10,7 @@ import { makeTiles } from "./tiles.js";
 export const TILE = 128;
 const LABELS_FROM = 11; // pixels a cell needs for its token to be written
 const MOST_CELL = 64;
+const COMING = { coming: true };
 
 /**
  * What a pane shows. `rowsOf` gives weights row by row; `tile` gives tiles that are made elsewhere.
@@ -35,7 +36,7 @@ export class Pane {
     this.element.dataset.by = this.tiles.name;
     /** @type {Source | null} */
     this.source = null;
-    /** @type {Map<string, Tile | Promise<void>>} */
+    /** @type {Map<string, Tile | typeof COMING>} */
     this.found = new Map();
     /** @type {Sight} */
     this.sight = { left: 0, top: 0, cell: 0 };
@@ -101,9 +102,12 @@ export class Pane {
 
   /** Room for the labels of rows and columns, in pixels. */
   get margins() {
-    const written = this.sight.cell >= LABELS_FROM;
-    const small = this.element.clientWidth < 500;
-    return written ? { left: small ? 72 : 110, top: small ? 64 : 92 } : { left: 12, top: 12 };
+    const { cell } = this.sight;
+    const room = this.element.clientWidth;
+    const small = room < 500;
+    const least = cell >= LABELS_FROM ? { left: small ? 72 : 110, top: small ? 64 : 92 } : { left: 12, top: 12 };
+    const spare = room - least.left - 8 - (this.source?.columns.length ?? 0) * cell;
+    return { ...least, left: least.left + Math.max(0, spare / 2) }; // in the middle
   }
 
   /** Show everything. */
@@ -225,11 +229,11 @@ export class Pane {
   /** @param {number} level @param {number} down @param {number} across */
   fetchTile(level, down, across) {
     const key = `${level}/${down}/${across}`;
-    const loading = this.load(level, down, across).then(() => this.draw(), (error) => {
+    this.found.set(key, COMING);
+    this.load(level, down, across).then(() => this.draw(), (error) => {
       this.found.delete(key);
-      console.warn(String(error));
+      say(String(error));
     });
-    this.found.set(key, /** @type {Promise<void>} */ (loading));
   }
 
   /** Labels, grid and the chosen cell. @param {number} ratio */
@@ -282,7 +286,7 @@ export class Pane {
     const source = /** @type {Source} */ (this.source);
     const { sight, margins, element, chosen } = this;
     const size = Math.min(13, sight.cell * 0.85);
-    const room = Math.floor(margins.left / (size * 0.56));
+    const room = Math.floor(Math.min(110, margins.left) / (size * 0.56));
     const ink = style.getPropertyValue("--ink");
     const accent = style.getPropertyValue("--accent");
     const font = (/** @type {boolean} */ bold) => `${bold ? "600 " : ""}${size}px ${style.fontFamily}`;

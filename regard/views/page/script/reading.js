@@ -78,10 +78,12 @@ function drawWords() {
   const best = row.indexOf(Math.max(...row));
   const [from, to] = textsOf(layer());
   const lines = svg("svg", { class: "arcs", "aria-hidden": "true" });
-  const memory = chips(of.columns, row, most, cross ? -1 : at, cross ? Infinity : at, "memory");
+  const { recurrent, causal } = layer().data;
+  const past = !cross && (recurrent || causal);
+  const memory = chips(of.columns, row, most, cross ? -1 : at, past ? at : Infinity, "memory");
   const target = cross ? chips(of.rows, null, 1, at, at, "said") : null;
   const nothing = most < 1e-8;
-  put(words, make("h2", {}, cross ? `Looks at the ${to.name || "source"}` : "Looks back at what was read"),
+  put(words, make("h2", {}, cross ? `Looks at the ${to.name || "source"}` : past ? "Looks back at what was read" : "Looks at all of the text"),
     make("div", { class: "chip-box", dir: isRightToLeft(to) ? "rtl" : "ltr" }, memory),
     cross ? make("h2", {}, `Says, word by word`) : null,
     cross ? make("div", { class: "chip-box", dir: isRightToLeft(from) ? "rtl" : "ltr" }, target) : null, lines);
