@@ -6,7 +6,7 @@ weights are computed where somebody looks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
 import torch
@@ -14,6 +14,7 @@ from torch import nn
 
 from regard.errors import RegardError
 from regard.pretrained.families import huggingface, own, torchmodules
+from regard.pretrained.layer import Layer
 from regard.pretrained.observation import Observation, Tokens
 from regard.pretrained.watch import Watcher, watching
 
@@ -27,6 +28,7 @@ def observe(
     heads: Sequence[int] | None = None,
     dtype: torch.dtype | None = None,
     tokens: Tokens | Mapping[str, Tokens] | None = None,
+    each: Callable[[Layer], None] | None = None,
     values: bool = False,
 ) -> Iterator[Observation]:
     """Observe the attention of ``model`` inside the block.
@@ -40,6 +42,10 @@ def observe(
     the model's kernel mixed of them too, so that a page can show and prove all steps. Of several
     texts run in the block the last one is kept; the steps of one ``generate`` are joined into one
     map. Nothing seen is an error.
+
+    ``each`` is called with a layer as soon as it has run, and then the layer's queries and keys
+    are dropped: memory is that of one layer. It is for one pass, not for ``generate``; what it
+    raises ends the pass.
     """
     if not isinstance(model, nn.Module):
         raise RegardError(f"observe() wants a torch.nn.Module, got {type(model).__name__}")
@@ -51,7 +57,7 @@ def observe(
         )
     observation = Observation(layers=layers, heads=heads, dtype=dtype, tokens=tokens, values=values)
     with ExitStack() as stack:
-        watcher = stack.enter_context(watching(model, observation))
+        watcher = stack.enter_context(watching(model, observation, each))
         for family in families:
             stack.enter_context(family.watch(model))
         yield observation
