@@ -17,7 +17,7 @@ from regard.trace import Array
 
 ALPHABET = "".join(chr(c) for c in range(33, 127) if chr(c) not in "\"&'/<>\\`|")
 """85 characters: the printable ones that need no escape in HTML, JSON or JavaScript."""
-EXACT = 1 << 18
+EXACT = 1 << 19
 """Numbers up to which a page carries float32; above it, half precision."""
 _CODES = np.frombuffer(ALPHABET.encode(), np.uint8)
 

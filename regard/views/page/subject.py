@@ -12,7 +12,7 @@ from typing import Any
 
 from regard.trace import Array
 from regard.views.page.pack import Pack
-from regard.views.page.tokens import readable, sinks_of, word_starts
+from regard.views.page.tokens import readable, separators_of, special_of, word_starts
 
 
 @dataclass
@@ -24,6 +24,10 @@ class Text:
     """"source" and "target" where there are two."""
     words: list[int] | None = None
     """Where each word begins; found by the marks of the usual tokenizers if not given."""
+    special: list[int] | None = None
+    """Tokens that stand for no text, such as [CLS]; the usual ones if not given."""
+    separators: list[int] | None = None
+    """Special tokens but the first of all, and punctuation."""
 
     @classmethod
     def numbered(cls, count: int) -> Text:
@@ -31,12 +35,17 @@ class Text:
         return cls([str(i) for i in range(count)], words=list(range(count)))
 
     def to_dict(self) -> dict[str, Any]:
+        special = special_of(self.tokens) if self.special is None else self.special
+        separators = self.separators
+        if separators is None:
+            separators = separators_of(self.tokens, special)
         return {
             "name": self.name,
             "tokens": self.tokens,
             "shown": readable(self.tokens),
             "words": word_starts(self.tokens) if self.words is None else self.words,
-            "sinks": sinks_of(self.tokens),
+            "special": special,
+            "separators": separators,
         }
 
 
@@ -48,6 +57,8 @@ class Known:
     """(positions, width)"""
     formula: str = ""
     meaning: str = ""
+    after: bool = False
+    """Whether it comes after attention or before it."""
 
 
 @dataclass
@@ -130,7 +141,12 @@ class Sheet:
             "context": pack.add(self.context, exact=True),
             "checked": list(self.checked),
             "known": {
-                name: {"value": pack.add(k.value), "formula": k.formula, "meaning": k.meaning}
+                name: {
+                    "value": pack.add(k.value),
+                    "formula": k.formula,
+                    "meaning": k.meaning,
+                    "after": k.after,
+                }
                 for name, k in self.known.items()
             },
         }

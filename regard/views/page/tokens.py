@@ -25,9 +25,14 @@ def word_starts(tokens: Sequence[str]) -> list[int]:
     ]
 
 
-def sinks_of(tokens: Sequence[str]) -> list[int]:
-    """Positions on which attention rests when it has nowhere to go: the first and the special."""
-    return [i for i, token in enumerate(tokens) if i == 0 or SPECIAL.fullmatch(token)]
+def special_of(tokens: Sequence[str]) -> list[int]:
+    """The tokens that stand for no text."""
+    return [i for i, token in enumerate(tokens) if SPECIAL.fullmatch(token)]
+
+
+def separators_of(tokens: Sequence[str], special: Sequence[int]) -> list[int]:
+    """Special tokens but the first of all, and tokens that are all punctuation."""
+    return [i for i, token in enumerate(tokens) if i > 0 and (i in special or _is_mark(token))]
 
 
 def readable(tokens: Sequence[str]) -> list[str] | None:
@@ -35,6 +40,11 @@ def readable(tokens: Sequence[str]) -> list[str] | None:
     if not any("Ġ" in token or "Ċ" in token for token in tokens):
         return None
     return [_from_bytes(token) for token in tokens]
+
+
+def _is_mark(token: str) -> bool:
+    bare = token.lstrip(STARTS).strip()
+    return bool(bare) and all(unicodedata.category(sign).startswith("P") for sign in bare)
 
 
 def _apart(token: str) -> bool:

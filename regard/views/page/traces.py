@@ -13,8 +13,12 @@ from regard.views.page.subject import Known, Sheet, Subject, Text
 
 STORED = ("words", "alignment", "attention")
 """Whole matrices of mechanisms that made their rows one by one."""
-BEFORE = ("embedding", "positions", "input", "memory")
-AFTER = ("concatenated", "output", "states")
+BEFORE = ("word_vectors", "position_vectors", "type_vectors", "embedding", "positions", "input")
+COMPUTED = (
+    *("queries", "keys", "values", "turned_queries", "turned_keys", "context", "concatenated"),
+    "readout",
+)
+"""What the page computes or carries in another place."""
 A_STEP = re.compile(r"(.*/|)step (\d+)")
 
 
@@ -25,19 +29,23 @@ def subject_of_trace(
     model: str = "",
     notes: Sequence[str] = (),
     start: dict[str, Any] | None = None,
+    text: Text | None = None,
 ) -> Subject:
-    """Every attention of the trace: vectors where weights are dot products of them, or weights."""
+    """Every attention of the trace: vectors where weights are dot products of them, or weights.
+
+    ``text`` says more about the trace's tokens: their words, and which are special.
+    """
     scopes: dict[str, dict[str, Step]] = {}
     for step in trace:
         scopes.setdefault(step.scope, {})[step.name] = step
-    texts: list[Text] = []
+    texts: list[Text] = [] if text is None else [text]
     sheets = []
     for scope, steps in scopes.items():
         for name in STORED:
             if name in steps:
                 sheets.append(_stored(trace, scope, scopes, name, texts))
         if "weights" in steps and not _is_row(scope, scopes):
-            sheets.append(_computed(trace, scope, steps, texts))
+            sheets.append(_computed(trace, scope, scopes, texts))
     sheets.sort(key=lambda sheet: sheet.name != "words")  # what a translation is opened for
     words = " ".join(trace.tokens)
     shown = title or words or trace.mechanism or "Attention"
@@ -59,7 +67,10 @@ def _is_row(scope: str, scopes: dict[str, dict[str, Step]]) -> bool:
     return found is not None and any(n in scopes.get(found[1].rstrip("/"), {}) for n in STORED)
 
 
-def _computed(trace: Trace, scope: str, steps: dict[str, Step], texts: list[Text]) -> Sheet:
+def _computed(
+    trace: Trace, scope: str, scopes: dict[str, dict[str, Step]], texts: list[Text]
+) -> Sheet:
+    steps = scopes[scope]
     weights = _heads(steps["weights"])
     sheet = _sheet(trace, scope, steps["weights"], texts)
     sheet.heads = range(len(weights))
@@ -79,7 +90,7 @@ def _computed(trace: Trace, scope: str, steps: dict[str, Step], texts: list[Text
     if "context" in steps and sheet.value is not None:
         sheet.context = _heads(steps["context"])
         sheet.checked = range(weights.shape[-2])
-    _set_known(sheet, steps)
+    _set_known(sheet, scopes, scope)
     return sheet
 
 
@@ -94,7 +105,7 @@ def _stored(
     sheet.name = "words" if name == "words" else sheet.name
     if name != "words":
         _set_rows(sheet, scope, scopes)
-        _set_known(sheet, steps)
+        _set_known(sheet, scopes, scope)
     return sheet
 
 
@@ -182,9 +193,21 @@ def _set_mask(sheet: Sheet, allowed: Array) -> None:
         sheet.allowed = allowed
 
 
-def _set_known(sheet: Sheet, steps: dict[str, Step]) -> None:
-    for name in (*BEFORE, *AFTER):
-        if name in steps:
-            value = _heads(steps[name])
-            if value.shape[0] == 1:
-                sheet.known[name] = Known(value[0], steps[name].formula, steps[name].meaning)
+def _set_known(sheet: Sheet, scopes: dict[str, dict[str, Step]], scope: str) -> None:
+    """Vectors of the positions, noted before and after: in the layer, and in the one around it."""
+    around = scope.rpartition("/")[0]
+    groups = [(False, scopes[scope]), (True, scopes[scope])]
+    if around != scope:
+        groups.append((True, scopes.get(around, {})))
+    if sheet.number == 0 and sheet.part != "decoder":
+        groups.insert(0, (False, scopes.get("", {})))
+    for after, steps in groups:
+        names = [name for name in steps if (name in BEFORE) != after and name not in sheet.known]
+        for name in names:
+            step = steps[name]
+            if step.axes[-1] not in ("width", "hidden") or name in COMPUTED or step.derived:
+                continue
+            value = _heads(step)
+            if value.shape[:2] == (1, sheet.shape[0]):
+                known = Known(value[0], step.formula, step.meaning, after)
+                sheet.known[name] = known

@@ -103,6 +103,11 @@ export class Head {
     return this.layer.data.query !== null;
   }
 
+  get hasMask() {
+    const { causal, before, after, allowed } = this.layer.data;
+    return causal || before !== null || after !== null || allowed !== null;
+  }
+
   get hasValues() {
     return this.layer.data.value !== null;
   }
@@ -181,8 +186,7 @@ export class Head {
 
   /** @param {Float32Array} scores @param {number} i @param {number} from @param {Change} change */
   mask(scores, i, from, change) {
-    const { causal, before, after, allowed } = this.layer.data;
-    if (causal || before !== null || after !== null || allowed !== null) {
+    if (this.hasMask) {
       for (let j = 0; j < scores.length; j++) {
         if (!this.allows(i, from + j)) scores[j] = -Infinity;
       }

@@ -1,54 +1,119 @@
-// What kind of head it is: where its attention goes on average, and how spread it is.
+// What kind of head it is, by the definitions of `regard heads` (docs/heads.md):
+//
+//   score  = mean over queries i that have targets T_i of the pattern of Σ_{j in T_i} a[i,j]
+//   chance = what attention spread evenly would give      excess = (score − chance) / (1 − chance)
 
 import { Head } from "./attention.js";
 /** @import {Text} from "./data.js" */
 
-/** @typedef {{kind: string, share: number, entropy: number, spread: number}} Summary */
+/** @typedef {{kind: string, share: number, entropy: number}} Summary */
 
 export const KINDS = {
   previous: "to the token before",
   next: "to the token after",
-  itself: "to itself",
+  same: "to itself",
   first: "to the first token",
-  special: "to special tokens",
+  separator: "to special tokens and punctuation",
   repeat: "to the same token elsewhere",
+  induction: "to what followed the same token before",
+  local: "near by",
   broad: "spread over all",
-  mixed: "no one place",
+  mixed: "no one pattern",
 };
+const PATTERNS = ["previous", "next", "same", "first", "separator", "repeat", "induction", "local"];
+const WINDOW = 3;
+const CLEAR = 0.3;
+const EVEN = 0.7;
+const FEWEST = 3;
 
-/** Shares of weight by where it goes, averaged over rows; a kind needs 40 % of it.
- * @param {Head} head @param {Float32Array} weights @param {Text} from @param {Text} to
- * @returns {Summary} */
-export function summarise(head, weights, from, to) {
+/** Whether key j is a target of the pattern for query i.
+ * @param {string} pattern @param {number} i @param {number} j @param {number} ahead @param {About} about */
+function isTarget(pattern, i, j, ahead, about) {
+  const { tokens, special, separators, isSelf } = about;
+  if (pattern === "first") return j === 0 && (i > 0 || !isSelf);
+  if (pattern === "separator") return separators.has(j);
+  if (!isSelf) return false;
+  if (pattern === "previous") return ahead === -1;
+  if (pattern === "same") return ahead === 0;
+  if (pattern === "next") return ahead === 1;
+  if (pattern === "local") return Math.abs(ahead) <= WINDOW;
+  if (pattern === "repeat") return ahead !== 0 && !special.has(j) && tokens[j] === tokens[i];
+  return ahead < 0 && j > 0 && !special.has(j - 1) && tokens[j - 1] === tokens[i];
+}
+
+/** @typedef {{tokens: string[], special: Set<number>, separators: Set<number>, isSelf: boolean}} About */
+
+/** @param {Head} head @param {Float32Array} weights @param {Text} to @returns {Summary} */
+export function summarise(head, weights, to) {
   const { queries, keys } = head;
-  const isSelf = head.layer.data.kind === "self" && queries === keys;
-  const sinks = new Set(to.sinks);
-  const sums = { previous: 0, next: 0, itself: 0, first: 0, special: 0, repeat: 0 };
-  let entropy = 0;
-  let rows = 0;
+  const isSelf = head.layer.data.kind === "self" && to.tokens.length === queries;
+  const about = { tokens: to.tokens, special: new Set(to.special), separators: new Set(to.separators), isSelf };
+  const sums = PATTERNS.map(() => ({ score: 0, chance: 0, count: 0 }));
+  const even = { sum: 0, count: 0 };
+  let entropies = 0;
+  const masked = head.hasMask;
   for (let i = 0; i < queries; i++) {
-    let seen = 0;
-    for (let j = 0, at = i * keys; j < keys; j++, at++) {
-      const weight = weights[at];
-      if (!(weight > 0)) continue;
-      seen += weight;
-      entropy -= weight * Math.log(weight);
-      if (j === 0) sums.first += weight;
-      else if (sinks.has(j)) sums.special += weight;
-      if (!isSelf) continue;
-      if (j === i - 1) sums.previous += weight;
-      else if (j === i + 1) sums.next += weight;
-      else if (j === i) sums.itself += weight;
-      if (j !== i && to.tokens[j] === from.tokens[i]) sums.repeat += weight;
+    const seen = masked ? Array.from({ length: keys }, (_, j) => head.allows(i, j)) : null;
+    const total = seen ? seen.filter(Boolean).length : keys;
+    let entropy = 0;
+    for (let j = 0, at = i * keys; j < keys; j++, at++) if (weights[at] > 0) entropy -= weights[at] * Math.log(weights[at]);
+    entropies += entropy;
+    if (total > 1) {
+      even.sum += entropy / Math.log(total);
+      even.count += 1;
     }
-    if (seen > 0) rows += 1;
+    PATTERNS.forEach((pattern, p) => addRow(pattern, sums[p], i, total, seen, weights, keys, i + keys - queries, about));
   }
-  entropy /= Math.max(1, rows);
-  const [kind, sum] = Object.entries(sums).reduce((a, b) => (b[1] > a[1] ? b : a));
-  const share = sum / Math.max(1, rows);
-  const spread = keys > 1 ? entropy / Math.log(keys) : 0;
-  if (share >= 0.4) return { kind, share, entropy, spread };
-  return { kind: spread >= 0.8 ? "broad" : "mixed", share, entropy, spread };
+  const scores = sums.map((sum) => sum.score / Math.max(1, sum.count));
+  const excess = sums.map((sum, p) => {
+    const chance = sum.chance / Math.max(1, sum.count);
+    return sum.count >= FEWEST ? (scores[p] - chance) / Math.max(1e-9, 1 - chance) : 0;
+  });
+  const kind = kindOf(scores, excess, even.sum / Math.max(1, even.count));
+  const place = PATTERNS.indexOf(kind);
+  return { kind, share: place < 0 ? NaN : scores[place], entropy: entropies / Math.max(1, queries) };
+}
+
+/** The keys that can be targets of a row: all of them only where a pattern needs it.
+ * @param {string} pattern @param {number} centre @param {number} keys */
+function candidates(pattern, centre, keys) {
+  if (pattern === "first") return [0];
+  const reach = pattern === "local" ? WINDOW : ["previous", "same", "next"].includes(pattern) ? 1 : Infinity;
+  const from = Math.max(0, reach === Infinity ? 0 : centre - reach);
+  const to = Math.min(keys, reach === Infinity ? keys : centre + reach + 1);
+  return Array.from({ length: Math.max(0, to - from) }, (_, c) => from + c);
+}
+
+/** @param {string} pattern @param {{score: number, chance: number, count: number}} sum @param {number} i
+ * @param {number} total @param {boolean[] | null} seen @param {Float32Array} weights @param {number} keys
+ * @param {number} centre @param {About} about */
+function addRow(pattern, sum, i, total, seen, weights, keys, centre, about) {
+  let targets = 0;
+  let score = 0;
+  for (const j of candidates(pattern, centre, keys)) {
+    if ((seen && !seen[j]) || !isTarget(pattern, i, j, j - centre, about)) continue;
+    targets += 1;
+    score += weights[i * keys + j];
+  }
+  const always = pattern === "first" || pattern === "separator";
+  if (!targets || (!always && total <= targets)) return;
+  sum.score += score;
+  sum.chance += targets / total;
+  sum.count += 1;
+}
+
+/** @param {number[]} scores @param {number[]} excess @param {number} even */
+function kindOf(scores, excess, even) {
+  const local = PATTERNS.indexOf("local");
+  let best = -1;
+  for (let p = 0; p < local; p++) {
+    const isNear = p < 3;
+    if (isNear && scores[p] < scores[local] / 2) continue;
+    if (best < 0 || excess[p] > excess[best]) best = p;
+  }
+  if (best >= 0 && excess[best] >= CLEAR) return PATTERNS[best];
+  if (excess[local] >= CLEAR) return "local";
+  return even >= EVEN ? "broad" : "mixed";
 }
 
 /** The largest weight of each cell of a coarse grid, so that a thin peak survives.

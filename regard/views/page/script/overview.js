@@ -175,11 +175,11 @@ async function fillAll() {
 
 /** @param {Head} head @param {ReturnType<typeof subject>} within */
 function look(head, within) {
-  const [from, to] = textsOf(head.layer, within);
+  const [, to] = textsOf(head.layer, within);
   if (head.fits) {
     const weights = head.matrix(NO_CHANGE);
     const most = weights.reduce((a, b) => (b > a ? b : a), 0);
-    seen.set(head, { head, most, summary: summarise(head, weights, from, to),
+    seen.set(head, { head, most, summary: summarise(head, weights, to),
       grid: pooled(weights, head.queries, head.keys, SIZE) });
     if (head.layer.index !== state.layer || head.place !== state.head) head.forget();
   }

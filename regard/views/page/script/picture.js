@@ -27,7 +27,7 @@ export class Picture {
     this.change = options.change;
     this.rows = unitsOf(from, options.words);
     const every = unitsOf(to, options.words);
-    const sinks = new Set(options.sinks ? [] : to.sinks);
+    const sinks = new Set(options.sinks ? [] : [0, ...to.special]);
     const kept = every.filter((unit) => !unit.tokens.every((t) => sinks.has(t)));
     this.columns = kept.length ? kept : every;
     this.dropped = every.length - this.columns.length;

@@ -108,11 +108,16 @@ function keyTable(focus, columns, cells) {
 
 /** @param {Focus} focus */
 function inputs({ of, i }) {
-  const names = ["embedding", "positions", "input"].filter((name) => layer().known(name, i));
-  if (!names.length) return null;
-  const { known } = of.layer.data;
-  return step("0", "The token's vector", "input", known.input?.meaning || "One vector for each position.",
-    names.map((name) => make("div", { class: "named" }, make("span", { class: "name" }, name === "input" ? "x" : name), vector(name, layer().known(name, i)))));
+  const known = Object.entries(of.layer.data.known).filter(([name, k]) => !k.after && layer().known(name, i));
+  if (!known.length) return null;
+  const last = known[known.length - 1][1];
+  return step("0", "The token's vector", "input", last.meaning || "One vector for each position.", known.map(([name, k]) => named(name, k, i)));
+}
+
+/** @param {string} name @param {{formula: string}} known @param {number} i */
+function named(name, known, i) {
+  return make("div", { class: "named" }, make("span", { class: "name" }, name === "input" ? "x" : name.replaceAll("_", " ")),
+    make("span", { class: "vector-box" }, vector(name, layer().known(name, i)), known.formula ? make("span", { class: "quiet" }, known.formula) : null));
 }
 
 /** @param {Focus} focus */
@@ -259,12 +264,11 @@ function after({ of, i, now }) {
       of.layer.heads.map((other) => make("div", { class: "named" }, make("span", { class: "name" }, `c of head ${other.number}`),
         vector(`c ${other.number}`, other.mix(other === of ? now.weights : other.row(i).weights), 4)))));
   }
-  for (const name of ["output", "states"]) {
-    const values = layer().known(name, i);
-    if (values) {
-      made.push(step(name === "output" ? "8" : "+", name === "output" ? "Output projection" : "State", name === "output" ? "output" : "none",
-        `${known[name].formula}. ${known[name].meaning}`, make("div", { class: "named" }, make("span", { class: "name" }, name === "output" ? "y" : "h"), vector(name, values))));
-    }
+  const later = Object.entries(known).filter(([name, k]) => k.after && name !== "concatenated" && layer().known(name, i));
+  for (const [name, k] of later) {
+    const isOutput = name === "output";
+    made.push(step(isOutput ? "8" : "+", isOutput ? "Output projection" : name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " "),
+      isOutput ? "output" : "none", k.meaning, named(isOutput ? "output" : name, k, i)));
   }
   return made;
 }
