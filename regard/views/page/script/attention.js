@@ -3,7 +3,8 @@
 //   score[i,j]  = q_i · k_j · scale     (soft-capped, plus bias; −∞ where masked)
 //   weight[i,j] = exp(score[i,j] − lse[i])       lse[i] = log Σ_j exp(score[i,j])
 //
-// Where a mechanism gives weights and no vectors, score = log weight, and the rest is the same.
+// Where a mechanism gives weights and no vectors they are taken as they are; under a "what if"
+// score = log weight, and the rest is the same.
 
 import { Arrays } from "./data.js";
 /** @import {LayerData, Numbers} from "./data.js" */
@@ -196,12 +197,18 @@ export class Head {
     }
   }
 
+  /** Weights that exist already, if nobody changed anything. @param {number} i @param {Change} change */
+  given(i, change) {
+    if (this.hasVectors || isChange(change)) return null;
+    return /** @type {Float32Array} */ (this.vector("weights", i));
+  }
+
   /** Everything about one query. @param {number} i @param {Change} [change] @returns {Row} */
   row(i, change = NO_CHANGE) {
     const products = this.hasVectors ? new Float32Array(this.keys) : null;
     const scores = this.scores(i, 0, this.keys, change, products);
     const lse = logSumExp(scores);
-    return { products, scores, weights: toWeights(scores, lse), lse };
+    return { products, scores, weights: this.given(i, change) ?? toWeights(scores, lse), lse };
   }
 
   /** Whether the whole matrix is small enough to be kept. */
@@ -214,6 +221,11 @@ export class Head {
     if (this.whole?.change === change) return this.whole.weights;
     const weights = new Float32Array(this.queries * this.keys);
     for (let i = 0; i < this.queries; i++) {
+      const given = this.given(i, change);
+      if (given) {
+        weights.set(given, i * this.keys);
+        continue;
+      }
       const scores = this.scores(i, 0, this.keys, change);
       const lse = logSumExp(scores);
       for (let j = 0, at = i * this.keys; j < this.keys; j++, at++) {
@@ -231,6 +243,8 @@ export class Head {
   /** Weights of a part of one row of a map too large to be kept.
    * @param {number} i @param {number} from @param {number} to @returns {Float32Array} */
   stretch(i, from, to) {
+    const given = this.given(i, NO_CHANGE);
+    if (given) return given.subarray(from, to);
     this.sums ??= new Float32Array(this.queries).fill(NaN);
     if (Number.isNaN(this.sums[i])) {
       this.sums[i] = logSumExp(this.scores(i, 0, this.keys, NO_CHANGE));

@@ -2,9 +2,9 @@
 
 import { NO_CHANGE } from "./attention.js";
 import { css, isDark, lookup, placeBothWays } from "./colour.js";
-import { make, number, put, shown, tokenText } from "./dom.js";
+import { make, number, put, tokenText } from "./dom.js";
 import { sourceOf } from "./map.js";
-import { head, layerName, model, nameOf, picture, pictureOf, subject } from "./model.js";
+import { head, layerName, model, nameOf, picture, pictureOf, subject, subjectNames } from "./model.js";
 import { Pane } from "./pane.js";
 import { choose, state } from "./state.js";
 /** @import {Picture} from "./picture.js" */
@@ -84,7 +84,7 @@ function fillInputs() {
     put(select, names.map((name, i) => make("option", { value: i }, name)));
     select.value = String(chosen);
   };
-  options(inputs.subject, model.subjects.map((s) => shown(s.data.title, 40)), model.subjects.indexOf(within));
+  options(inputs.subject, subjectNames(), model.subjects.indexOf(within));
   options(inputs.layer, within.layers.map((l) => layerName(l, within)), of.layer.index);
   options(inputs.head, of.layer.heads.map((h) => String(h.number)), of.place);
   inputs.subject.closest("label").hidden = model.subjects.length < 2;
@@ -97,7 +97,7 @@ export async function updateCompare() {
   const [a, b] = [picture(), otherPicture()];
   const at = (/** @type {Picture} */ p) => ({ r: Math.min(a.rowOf(state.query), p.rows.length - 1), c: Math.min(a.columnOf(state.key), p.columns.length - 1) });
   const several = model.subjects.length > 1;
-  const name = (/** @type {any} */ h, /** @type {any} */ s) => `${nameOf(h, s)}${several ? ` · ${shown(s.data.title, 30)}` : ""}`;
+  const name = (/** @type {any} */ h, /** @type {any} */ s) => `${nameOf(h, s)}${several ? ` · ${subjectNames()[model.subjects.indexOf(s)]}` : ""}`;
   titles[0].textContent = name(head(), subject());
   titles[1].textContent = name(second, within);
   const same = a.rows.length === b.rows.length && a.columns.length === b.columns.length;

@@ -26,28 +26,38 @@ const CLEAR = 0.3;
 const EVEN = 0.7;
 const FEWEST = 3;
 
-/** Whether key j is a target of the pattern for query i.
- * @param {string} pattern @param {number} i @param {number} j @param {number} ahead @param {About} about */
-function isTarget(pattern, i, j, ahead, about) {
-  const { tokens, special, separators, isSelf } = about;
-  if (pattern === "first") return j === 0 && (i > 0 || !isSelf);
-  if (pattern === "separator") return separators.has(j);
-  if (!isSelf) return false;
-  if (pattern === "previous") return ahead === -1;
-  if (pattern === "same") return ahead === 0;
-  if (pattern === "next") return ahead === 1;
-  if (pattern === "local") return Math.abs(ahead) <= WINDOW;
-  if (pattern === "repeat") return ahead !== 0 && !special.has(j) && tokens[j] === tokens[i];
-  return ahead < 0 && j > 0 && !special.has(j - 1) && tokens[j - 1] === tokens[i];
+/** @typedef {{tokens: string[], separators: number[], places: Map<string, number[]>, isSelf: boolean}} About */
+
+/** The keys that the pattern of a query is about. @param {string} pattern @param {number} i
+ * @param {number} centre the query's own place among the keys @param {About} about @returns {number[]} */
+function targetsOf(pattern, i, centre, { tokens, separators, places, isSelf }) {
+  if (pattern === "first") return i > 0 || !isSelf ? [0] : [];
+  if (pattern === "separator") return separators;
+  if (!isSelf) return [];
+  if (pattern === "previous") return [centre - 1];
+  if (pattern === "same") return [centre];
+  if (pattern === "next") return [centre + 1];
+  if (pattern === "local") return Array.from({ length: 2 * WINDOW + 1 }, (_, c) => centre - WINDOW + c);
+  const again = places.get(tokens[i]) ?? [];
+  if (pattern === "repeat") return again.filter((j) => j !== centre);
+  return again.map((j) => j + 1).filter((j) => j < centre);
 }
 
-/** @typedef {{tokens: string[], special: Set<number>, separators: Set<number>, isSelf: boolean}} About */
+/** @param {Text} text @param {boolean} isSelf @returns {About} */
+function aboutOf(text, isSelf) {
+  const special = new Set(text.special);
+  const places = new Map();
+  text.tokens.forEach((token, j) => {
+    if (!special.has(j)) places.set(token, [...(places.get(token) ?? []), j]);
+  });
+  return { tokens: text.tokens, separators: text.separators, places, isSelf };
+}
 
 /** @param {Head} head @param {Float32Array} weights @param {Text} to @returns {Summary} */
 export function summarise(head, weights, to) {
   const { queries, keys } = head;
   const isSelf = head.layer.data.kind === "self" && to.tokens.length === queries;
-  const about = { tokens: to.tokens, special: new Set(to.special), separators: new Set(to.separators), isSelf };
+  const about = aboutOf(to, isSelf);
   const sums = PATTERNS.map(() => ({ score: 0, chance: 0, count: 0 }));
   const even = { sum: 0, count: 0 };
   let entropies = 0;
@@ -74,24 +84,14 @@ export function summarise(head, weights, to) {
   return { kind, share: place < 0 ? NaN : scores[place], entropy: entropies / Math.max(1, queries) };
 }
 
-/** The keys that can be targets of a row: all of them only where a pattern needs it.
- * @param {string} pattern @param {number} centre @param {number} keys */
-function candidates(pattern, centre, keys) {
-  if (pattern === "first") return [0];
-  const reach = pattern === "local" ? WINDOW : ["previous", "same", "next"].includes(pattern) ? 1 : Infinity;
-  const from = Math.max(0, reach === Infinity ? 0 : centre - reach);
-  const to = Math.min(keys, reach === Infinity ? keys : centre + reach + 1);
-  return Array.from({ length: Math.max(0, to - from) }, (_, c) => from + c);
-}
-
 /** @param {string} pattern @param {{score: number, chance: number, count: number}} sum @param {number} i
  * @param {number} total @param {boolean[] | null} seen @param {Float32Array} weights @param {number} keys
  * @param {number} centre @param {About} about */
 function addRow(pattern, sum, i, total, seen, weights, keys, centre, about) {
   let targets = 0;
   let score = 0;
-  for (const j of candidates(pattern, centre, keys)) {
-    if ((seen && !seen[j]) || !isTarget(pattern, i, j, j - centre, about)) continue;
+  for (const j of targetsOf(pattern, i, centre, about)) {
+    if (j < 0 || j >= keys || (seen && !seen[j])) continue;
     targets += 1;
     score += weights[i * keys + j];
   }

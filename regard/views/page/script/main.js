@@ -8,7 +8,7 @@ import { copy, linkHere, save, toCanvas, toCsv, toJson, toPng, toSvgText } from 
 import { buildHelp, listenToKeys, moveHead, moveLayer, showHelp } from "./keys.js";
 import { buildLines, linesSvg, linesTable, updateLines } from "./lines.js";
 import { buildMap, mapCanvas, mapSvg, mapTable, updateMap } from "./map.js";
-import { head, layer, layerName, model, openDocument, picture, subject, textsOf, tokenOf } from "./model.js";
+import { head, layer, layerName, model, openDocument, picture, subject, subjectNames, textsOf, tokenOf } from "./model.js";
 import { buildOverview, overviewCanvas, overviewTable, resetOverview, strongest, updateOverview } from "./overview.js";
 import { buildReading, readingCanvas, readingTable, updateReading } from "./reading.js";
 import { choose, fromFragment, setClamp, state, VIEWS, watch } from "./state.js";
@@ -55,7 +55,7 @@ function buildPage() {
       make("div", { class: "titles" }, parts.title, parts.model),
       make("div", { class: "buttons" }, button("Export", "Export and copy (e)", openFiles, { "aria-haspopup": "dialog" }),
         button("◐", "Dark or light (d)", turnTheme), button("?", "Keyboard (?)", showHelp))),
-    make("nav", { class: "bar", "aria-label": "Views" }, parts.tabs),
+    make("nav", { class: "nav", "aria-label": "Views" }, parts.tabs),
     buildWhere(),
     parts.changed,
     (parts.main = make("main", { id: "main", tabindex: -1 }, parts.panels, parts.table)),
@@ -167,7 +167,7 @@ function updateWhere() {
     select.dataset.said = said;
     select.value = String(chosen);
   };
-  options(parts.subject, model.subjects.map((s) => shown(s.data.title, 50)), state.subject);
+  options(parts.subject, subjectNames(), state.subject);
   options(parts.layer, subject().layers.map((l) => layerName(l)), state.layer);
   options(parts.head, layer().heads.map((h) => String(h.number)), state.head);
   parts.subject.closest("label").hidden = model.subjects.length < 2;

@@ -2,6 +2,7 @@
 
 import { Head, Layer } from "./attention.js";
 import { Arrays } from "./data.js";
+import { shown } from "./dom.js";
 import { Picture } from "./picture.js";
 import { state } from "./state.js";
 /** @import {DocumentData, SubjectData, Text} from "./data.js" */
@@ -79,6 +80,15 @@ export function layerName(of, within = subject()) {
 /** @param {string} text */
 function capital(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** The titles, without the beginning that all of them share. */
+export function subjectNames() {
+  const titles = model.subjects.map((s) => s.data.title);
+  let same = 0;
+  while (titles.length > 1 && same < titles[0].length && titles.every((t) => t[same] === titles[0][same])) same += 1;
+  const from = same > 24 ? titles[0].lastIndexOf(" ", same) + 1 : 0;
+  return titles.map((title) => shown(from > 0 ? `… ${title.slice(from)}` : title, 40));
 }
 
 /** The token's text as it is shown. @param {Text} text @param {number} i */

@@ -117,7 +117,7 @@ function inputs({ of, i }) {
 /** @param {string} name @param {{formula: string}} known @param {number} i */
 function named(name, known, i) {
   return make("div", { class: "named" }, make("span", { class: "name" }, name === "input" ? "x" : name.replaceAll("_", " ")),
-    make("span", { class: "vector-box" }, vector(name, layer().known(name, i)), known.formula ? make("span", { class: "quiet" }, known.formula) : null));
+    make("span", { class: "vector-box" }, vector(name, layer().known(name, i)), known.formula && known.formula !== "x_i" ? make("span", { class: "quiet" }, known.formula) : null));
 }
 
 /** @param {Focus} focus */
