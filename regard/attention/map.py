@@ -27,6 +27,7 @@ from regard.attention.mask import Mask, as_mask
 from regard.attention.statistics import (
     Grid,
     Rule,
+    Statistics,
     largest,
     scores_of,
     statistics,
@@ -194,8 +195,15 @@ class HeadMap(AttentionMap):
     def lse(self) -> Tensor:
         """log sum_j exp(score_ij) of each row; computed once, in one pass."""
         if self._lse is None:
-            self._lse = statistics(self.query[None], self.key[None], self.rule).lse[0]
+            self._statistics()
+        assert self._lse is not None
         return self._lse
+
+    def _statistics(self, **wanted: Any) -> Statistics:
+        """One pass over all scores; what it finds out about each row serves later questions."""
+        found = statistics(self.query[None], self.key[None], self.rule, **wanted)
+        self._lse = found.lse[0]
+        return found
 
     def block(self, rows: slice | tuple[int, int], columns: slice | tuple[int, int]) -> Tensor:
         down, across = _span(rows, self.shape[0]), _span(columns, self.shape[1])
@@ -208,20 +216,19 @@ class HeadMap(AttentionMap):
         return scores_of(self.query[None], self.key[None], self.rule, down, across)[0]
 
     def entropy(self) -> Tensor:
-        found = statistics(self.query[None], self.key[None], self.rule, entropy=True).entropy
+        found = self._statistics(entropy=True).entropy
         assert found is not None
         return found[0]
 
     def received(self) -> Tensor:
-        found = statistics(self.query[None], self.key[None], self.rule, received=True).received
+        found = self._statistics(received=True).received
         assert found is not None
         return found[0]
 
     def pooled(self, cells: int = 256, how: str = "max") -> Tensor:
         if how not in ("max", "mean"):
             raise RegardError(f"how must be 'max' or 'mean', got {how!r}")
-        cells = _positive("cells", cells)
-        found = statistics(self.query[None], self.key[None], self.rule, cells=cells)
+        found = self._statistics(cells=_positive("cells", cells))
         pool = found.pooled_max if how == "max" else found.pooled_mean
         assert pool is not None
         return pool[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -74,7 +75,7 @@ def load_model(name: str) -> TextModel:
 
     from regard.pretrained.textmodel import load
 
-    console = Console(stderr=True)
+    console = Console(file=sys.stderr)  # this one, also while transformers is kept quiet
     with noted():
         if not console.is_terminal:
             return load(name)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,8 +91,9 @@ class TextModel:
     def _written(self, tokens: Tokens) -> str:
         ids = torch.tensor([tokens.ids], device=next(self.network.parameters()).device)
         network: Any = self.network
+        most = min(MOST_WRITTEN, (self.positions or MOST_WRITTEN) - 2)
         with torch.inference_mode():
-            out = network.generate(ids, max_new_tokens=MOST_WRITTEN, num_beams=1, do_sample=False)
+            out = network.generate(ids, max_new_tokens=most, num_beams=1, do_sample=False)
         text: str = self.tokenizer.decode(out[0].tolist(), skip_special_tokens=True)
         if not text.strip():
             raise DataError(f"{self.name} wrote nothing for this text: give --target TEXT")
@@ -206,17 +208,15 @@ def positions_of(network: nn.Module) -> int | None:
 
 @contextmanager
 def _quiet(transformers: Any) -> Iterator[None]:
-    """No progress bars and remarks of transformers between ours."""
+    """No remarks and progress bars of transformers between ours; what fails raises an error."""
     logging = transformers.utils.logging
-    before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    before = logging.get_verbosity()
     logging.set_verbosity_error()
-    logging.disable_progress_bar()
     try:
-        yield
+        with redirect_stderr(io.StringIO()):
+            yield
     finally:
         logging.set_verbosity(before)
-        if bars:
-            logging.enable_progress_bar()
 
 
 def _name_of(tokenizer: Any, token: int) -> str:

@@ -92,8 +92,8 @@ def tokens_of(tokenizer: Any, text: str) -> Tokens:
     unknown = getattr(tokenizer.model, "unk_token", None)  # it stands for text, if not for which
     known = tokenizer.get_added_tokens_decoder().items()
     marked = {i for i, token in known if token.special and token.content != unknown}
-    special = [i in marked for i in encoded.ids]
     added = encoded.special_tokens_mask
+    special = [bool(own) or i in marked for i, own in zip(encoded.ids, added, strict=True)]
     places = [(0, 0) if own else place for place, own in zip(encoded.offsets, added, strict=True)]
     pieces = type(tokenizer.model).__name__ == "WordPiece"  # ##ing says more than ing does
     parts = [text[a:b] for a, b in places]
@@ -149,6 +149,10 @@ def group(text: str, shown: Sequence[str], places: Sequence[Span]) -> list[Word]
 
 
 def _check(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:  # half of a surrogate pair, or a byte that is no UTF-8
+        raise DataError(f"a text must be valid Unicode: {error}") from error
     if not text.strip():
         raise DataError("the text is empty or all white space; give at least one word")
 
