@@ -50,13 +50,15 @@ def document(subjects: Sequence[Subject]) -> tuple[dict[str, Any], str]:
     }, packed
 
 
-def filled(title: str, content: dict[str, Any], packed: str, rules: str) -> str:
+def filled(
+    title: str, content: dict[str, Any], packed: str, rules: str, first: str = "page"
+) -> str:
     """The shell with everything in its place. Text is data: it cannot end the script it is in."""
     known = {
         "TITLE": html.escape(visible_title(title)),
         "POLICY": html.escape(rules),
         "STYLE": style(),
-        "SCRIPT": script(),
+        "SCRIPT": script(first),
         "DATA": as_json(content),
         "PACKED": packed,
     }

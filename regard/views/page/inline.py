@@ -23,8 +23,8 @@ def read(name: str) -> str:
 
 
 @functools.cache
-def script() -> str:
-    """All modules in the order in which they need each other, ``main.js`` last."""
+def script(first: str = "page") -> str:
+    """A module and all that it needs, in the order in which they need each other."""
     done: dict[str, str] = {}
 
     def add(name: str, needed_by: tuple[str, ...] = ()) -> None:
@@ -37,7 +37,7 @@ def script() -> str:
             add(other, (*needed_by, name))
         done[name] = _called(name, source)
 
-    add("main")
+    add(first)
     return "".join(done.values())
 
 
@@ -53,10 +53,10 @@ def style() -> str:
     return read("page.css")
 
 
-def policy(*, connect: str = "'none'") -> str:
+def policy(first: str = "page", *, connect: str = "'none'") -> str:
     """The Content-Security-Policy: this script, this style, pictures made here, nothing else."""
     return (
-        f"default-src 'none'; script-src {_hash(script())}; style-src {_hash(style())}; "
+        f"default-src 'none'; script-src {_hash(script(first))}; style-src {_hash(style())}; "
         f"img-src data: blob:; connect-src {connect}; base-uri 'none'; form-action 'none'"
     )
 

@@ -48,6 +48,24 @@ export class Layer {
     return this.loading;
   }
 
+  /** What one head needs: the whole layer, here. @param {Head} head @returns {Promise<void>} */
+  readyFor(head) {
+    return this.ready();
+  }
+
+  /** What a server says about every head; here the page finds out itself.
+   * @returns {Promise<{summary: {kind: string, share: number, entropy: number}, most: number,
+   *   grid: {rows: number, columns: number, cells: Float32Array}}[] | null>} */
+  async summaries() {
+    return null;
+  }
+
+  /** A tile of one head that is made elsewhere; here there is none.
+   * @returns {((head: Head, level: number, down: number, across: number) => Promise<Float32Array>) | null} */
+  get tiles() {
+    return null;
+  }
+
   async load() {
     const data = this.data;
     const names = ["query", "key", "value", "weights", "allowed", "bias", "lse", "context"];
@@ -89,34 +107,41 @@ export class Head {
     this.whole = null;
     /** @type {Float32Array | null} */
     this.sums = null;
+    /** @type {Object<string, Numbers | null> | null} */
+    this.own = null;
   }
 
   /** @returns {Promise<void>} */
   ready() {
-    return this.layer.ready();
+    return this.layer.readyFor(this);
   }
 
   get isReady() {
-    return this.layer.isReady;
+    return this.own !== null || this.layer.isReady;
+  }
+
+  /** The arrays of the layer, or of this head alone where they come one head at a time. */
+  get parts() {
+    return this.own ?? this.layer.parts;
   }
 
   get hasVectors() {
-    return this.layer.data.query !== null;
+    return this.own ? this.own.query !== null : this.layer.data.query !== null;
   }
 
   get hasMask() {
     const { causal, before, after, allowed } = this.layer.data;
-    return causal || before !== null || after !== null || allowed !== null;
+    return causal || before !== null || after !== null || allowed !== null || Boolean(this.parts.allowed);
   }
 
   get hasValues() {
-    return this.layer.data.value !== null;
+    return Boolean(this.parts.value);
   }
 
   /** The part of an array that belongs to this head, grouped heads shared.
    * @param {string} name @returns {{data: Float32Array, width: number} | null} */
   part(name) {
-    const found = this.layer.parts[name];
+    const found = this.parts[name];
     if (!found) return null;
     const [heads, rows, width] = found.shape;
     const of = Math.floor((this.place * heads) / this.layer.heads.length);
@@ -136,7 +161,7 @@ export class Head {
     if (causal && ahead > 0) return false;
     if (before !== null && -ahead > before) return false;
     if (after !== null && ahead > after) return false;
-    const allowed = this.layer.parts.allowed;
+    const { allowed } = this.parts;
     return !allowed || this.broadcast(allowed, i, j) !== 0;
   }
 
@@ -172,7 +197,7 @@ export class Head {
       if (softcap) {
         for (let j = 0; j < scores.length; j++) scores[j] = softcap * Math.tanh(scores[j] / softcap);
       }
-      const bias = this.layer.parts.bias;
+      const { bias } = this.parts;
       if (bias) for (let j = from; j < to; j++) scores[j - from] += this.broadcast(bias, i, j);
     } else {
       const stored = this.part("weights");
@@ -226,11 +251,7 @@ export class Head {
         weights.set(given, i * this.keys);
         continue;
       }
-      const scores = this.scores(i, 0, this.keys, change);
-      const lse = logSumExp(scores);
-      for (let j = 0, at = i * this.keys; j < this.keys; j++, at++) {
-        weights[at] = lse === -Infinity ? 0 : Math.exp(scores[j] - lse);
-      }
+      softmaxInto(weights.subarray(i * this.keys, (i + 1) * this.keys), this.scores(i, 0, this.keys, change));
     }
     this.whole = { change, weights };
     return weights;
@@ -275,6 +296,20 @@ export function logSumExp(scores) {
   return most + Math.log(sum);
 }
 
+/** Weights of a row with one exponential each. @param {Float32Array} into @param {Float32Array} scores */
+function softmaxInto(into, scores) {
+  let most = -Infinity;
+  for (let j = 0; j < scores.length; j++) if (scores[j] > most) most = scores[j];
+  if (most === -Infinity) return; // nothing may be attended to: zeros
+  let sum = 0;
+  for (let j = 0; j < scores.length; j++) {
+    into[j] = Math.exp(scores[j] - most);
+    sum += into[j];
+  }
+  const share = 1 / sum;
+  for (let j = 0; j < scores.length; j++) into[j] *= share;
+}
+
 /** @param {Float32Array} scores @param {number} lse */
 export function toWeights(scores, lse) {
   if (lse === -Infinity) return new Float32Array(scores.length); // nothing may be attended to
@@ -295,7 +330,7 @@ export function prove(head) {
   const rows = checked.length
     ? checked
     : Array.from({ length: Math.ceil(head.queries / every) }, (_, i) => i * every);
-  const lse = head.part("lse") && head.layer.parts.lse;
+  const { lse } = head.parts;
   const context = head.part("context");
   /** @type {Proof} */
   const proof = { rows: rows.length, sum: 0, lse: lse ? 0 : null, context: null, size: 0 };

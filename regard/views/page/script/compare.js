@@ -100,7 +100,7 @@ export async function updateCompare() {
   const name = (/** @type {any} */ h, /** @type {any} */ s) => `${nameOf(h, s)}${several ? ` · ${subjectNames()[model.subjects.indexOf(s)]}` : ""}`;
   titles[0].textContent = name(head(), subject());
   titles[1].textContent = name(second, within);
-  const same = a.rows.length === b.rows.length && a.columns.length === b.columns.length;
+  const same = a.rows.length === b.rows.length && a.columns.length === b.columns.length && a.fits && b.fits;
   titles[2].textContent = "First − second";
   panes[2].element.parentElement.hidden = !same;
   await panes[0].show(sourceOf(a), at(a));
@@ -110,7 +110,7 @@ export async function updateCompare() {
   panes[0].draw();
   panes[1].draw();
   if (same) await panes[2].show(differenceOf(a, b), at(a));
-  const change = same ? `mean |difference| of a row ${number(meanDifference(a, b), 3)}` : "the two have different sizes, so there is no difference";
+  const change = same ? `mean |difference| of a row ${number(meanDifference(a, b), 3)}` : "no difference is drawn: the two have different sizes, or are too large for it";
   note.textContent = `${change}.`;
   drawRows(a, b, same);
 }

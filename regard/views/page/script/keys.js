@@ -1,7 +1,7 @@
 // The keyboard: everything can be done with it, and ? says how.
 
 import { make } from "./dom.js";
-import { head, layer, picture, subject } from "./model.js";
+import { head, layer, model, picture, subject } from "./model.js";
 import { strongest } from "./overview.js";
 import { PALETTES } from "./colour.js";
 import { toggle } from "./reading.js";
@@ -108,7 +108,7 @@ export function listenToKeys(more) {
   const acts = { ...ACTS, ...more };
   document.addEventListener("keydown", (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
-    if (event.ctrlKey || event.metaKey || event.altKey || dialog.open) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || dialog.open || !model.subjects.length) return;
     if (target.matches("input:not([type=checkbox], [type=range]), textarea, select")) return;
     const isArrow = event.key.startsWith("Arrow");
     if (isArrow && target.matches("input, [role=tab], [role=gridcell], summary")) return;

@@ -7,7 +7,7 @@ import { choose, state } from "./state.js";
 /** @import {Picture, Unit} from "./picture.js" */
 
 const ROW = 24;
-const MOST_LINES = 4000;
+const MOST_LINES = 2500;
 const STRENGTHS = 14;
 /** @typedef {{from: number, to: number, weight: number}} Line */
 
@@ -125,11 +125,18 @@ function strongestOf(of, r) {
   return lines;
 }
 
+/** Of a text too long for all its lines, those of the rows in sight. @param {Picture} of */
+function rowsInSight(of) {
+  const first = Math.max(0, Math.floor(board.scrollTop / ROW));
+  const count = Math.ceil(board.clientHeight / ROW) + 1;
+  return Array.from({ length: Math.min(count, of.rows.length - first) }, (_, r) => first + r);
+}
+
 /** The lines to draw, and how much of all weight they are. @param {Picture} of */
 export function chosenLines(of) {
   const only = !state.all;
-  const rows = only ? [of.rowOf(state.query)] : of.rows.map((_, r) => r);
-  let lines = rows.length > 4096 ? [] : rows.flatMap((r) => strongestOf(of, r));
+  const rows = only ? [of.rowOf(state.query)] : of.fits ? of.rows.map((_, r) => r) : rowsInSight(of);
+  let lines = rows.flatMap((r) => strongestOf(of, r));
   const wanted = lines.length;
   if (wanted > MOST_LINES) lines = lines.sort((a, b) => b.weight - a.weight).slice(0, MOST_LINES);
   const sum = lines.reduce((total, line) => total + line.weight, 0);
@@ -141,7 +148,8 @@ let drawn = null;
 
 function scrolled() {
   fillTokens();
-  strokeLines();
+  if (drawn && !drawn.of.fits) drawLines();
+  else strokeLines();
 }
 
 function drawLines() {

@@ -153,7 +153,7 @@ async function afterwards() {
 }
 
 /** @param {unknown} error */
-function failed(error) {
+export function failed(error) {
   console.error(error);
   say(`This could not be shown: ${error instanceof Error ? error.message : String(error)}`);
   parts.changed.hidden = false;
@@ -261,7 +261,7 @@ function currentSvg() {
 
 function turnTheme() {
   document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-  update(new Set(["theme"]));
+  if (model.subjects.length) update(new Set(["theme"]));
 }
 
 /** Which regard made it, of what, and whether the data is whole. */
@@ -288,15 +288,19 @@ export async function show(/** @type {any} */ content, /** @type {string} */ pac
   await tellMade();
 }
 
-function begin() {
+/** What the file carries. @returns {{content: any, packed: string}} */
+export function carried() {
   const content = document.getElementById("document")?.textContent ?? "";
-  const packed = document.getElementById("packed")?.textContent ?? "";
-  buildPage();
-  listenToKeys({ t: () => { parts.table.open = !parts.table.open; }, e: openFiles, d: turnTheme });
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => update(new Set(["theme"])));
-  addEventListener("hashchange", () => choose(fromFragment(location.hash.slice(1))));
-  watch(update);
-  show(JSON.parse(content), packed).catch(failed);
+  return { content: JSON.parse(content), packed: document.getElementById("packed")?.textContent ?? "" };
 }
 
-begin();
+/** Build the page and listen. Nothing is shown yet. @param {any} [above] what stands over everything */
+export function begin(above = null) {
+  buildPage();
+  if (above) document.body.prepend(above);
+  listenToKeys({ t: () => { parts.table.open = !parts.table.open; }, e: openFiles, d: turnTheme });
+  const redraw = () => model.subjects.length && update(new Set(["theme"]));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  addEventListener("hashchange", () => model.subjects.length && choose(fromFragment(location.hash.slice(1))));
+  watch(update);
+}

@@ -1,5 +1,6 @@
 // Map: the whole attention matrix of the chosen head.
 
+import { NO_CHANGE } from "./attention.js";
 import { css, inkOn, isDark, LEAST, lookup, PALETTES, place } from "./colour.js";
 import { make, number, put, say, shown, small, svg } from "./dom.js";
 import { head, nameOf, picture } from "./model.js";
@@ -50,9 +51,9 @@ function nameFor(of) {
 
 /** A picture as what a pane shows. @param {Picture} of */
 export function sourceOf(of) {
-  const remote = /** @type {any} */ (of.head.layer).tileOf;
-  const tile = remote && !of.fits && of.isPlain
-    ? (/** @type {number} */ l, /** @type {number} */ d, /** @type {number} */ a) => remote.call(of.head.layer, of.head, l, d, a)
+  const { tiles } = of.head.layer;
+  const tile = tiles && !of.fits && of.isPlain && of.change === NO_CHANGE
+    ? (/** @type {number} */ l, /** @type {number} */ d, /** @type {number} */ a) => tiles(of.head, l, d, a)
     : undefined;
   return { name: nameFor(of), rows: of.rows, columns: of.columns, signed: false, tile, quick: of.fits,
     rowsOf: (/** @type {number} */ t, /** @type {number} */ b, /** @type {number} */ l, /** @type {number} */ r) => of.block(t, b, l, r) };

@@ -12,13 +12,21 @@ import { state } from "./state.js";
 /** @type {{document: DocumentData, arrays: Arrays, subjects: Subject[]}} */
 export const model = /** @type {any} */ ({ subjects: [] });
 
+/** @type {typeof Layer} */
+let LayerKind = Layer;
+
+/** Layers of another kind, such as those whose numbers a server has. @param {typeof Layer} kind */
+export function setLayerKind(kind) {
+  LayerKind = kind;
+}
+
 /** @param {DocumentData} document @param {string} packed */
 export function openDocument(document, packed) {
   model.document = document;
   model.arrays = new Arrays(document.arrays, packed);
   model.subjects = document.subjects.map((data) => ({
     data,
-    layers: data.layers.map((layer, i) => new Layer(layer, model.arrays, i)),
+    layers: data.layers.map((layer, i) => new LayerKind(layer, model.arrays, i)),
   }));
 }
 

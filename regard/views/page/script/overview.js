@@ -162,9 +162,15 @@ async function fillAll() {
   const heads = allHeads().filter((head) => !seen.has(head));
   heads.sort((a, b) => Number(b.layer === chosen) - Number(a.layer === chosen));
   await slowly(heads, async (head) => {
-    await head.ready();
-    look(head, within);
-    draw(head);
+    if (seen.has(head)) return;
+    const told = await head.layer.summaries();
+    if (told) told.forEach((one, place) => seen.set(head.layer.heads[place], { ...one, head: head.layer.heads[place] }));
+    else {
+      await head.ready();
+      look(head, within);
+    }
+    (told ? head.layer.heads : [head]).forEach(draw);
+    tellNote();
   }, () => run !== running);
   if (run === running && heads.length) {
     if (state.sort !== "layer" || state.kind) arrange();
