@@ -126,6 +126,17 @@ class Observation:
 
         save_html(path, subject_of_observation(self, title, batch=batch, model=model))
 
+    def _repr_html_(self) -> str:
+        """In a notebook: the page."""
+        from regard.pretrained.page import subject_of_observation
+        from regard.views.page.frame import shown_in_notebook
+
+        return shown_in_notebook([subject_of_observation(self)])
+
+    def plot(self, layer: int, head: int, axes: Any = None, **options: Any) -> Any:
+        """Draw one head on matplotlib axes."""
+        return self[layer, head].plot(axes, **options)
+
     def __repr__(self) -> str:
         kinds = [f"{layer.part} {layer.kind}".strip() for layer in self.layers]
         counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
