@@ -16,6 +16,7 @@ Weights that exist already (the alignments of an RNN) have the same interface: :
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -156,6 +157,29 @@ class AttentionMap(ABC):
         """This map minus another of the same shape, computed where you look."""
         return DifferenceMap(self, other)
 
+    def plot(self, axes: Any = None, **options: Any) -> Any:
+        """Draw it on matplotlib axes: see :func:`regard.views.plot.plot_map`."""
+        from regard.views.plot import plot_map
+
+        return plot_map(self, axes, **options)
+
+    def save_html(self, path: str | os.PathLike[str], *, title: str = "") -> None:
+        """Write a page that shows it and opens from disk (docs/page.md)."""
+        from regard.views.page import save_html
+
+        save_html(path, *self._subjects(title))
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the page."""
+        from regard.views.page.frame import shown_in_notebook
+
+        return shown_in_notebook(self._subjects())
+
+    def _subjects(self, title: str = "") -> list[Any]:
+        from regard.views.page import subject_of_map
+
+        return [subject_of_map(self, title)]
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.shape[0]} queries x {self.shape[1]} keys)"
 
@@ -264,6 +288,15 @@ class DifferenceMap(AttentionMap):
 
     def block(self, rows: slice | tuple[int, int], columns: slice | tuple[int, int]) -> Tensor:
         return self.first.block(rows, columns) - self.second.block(rows, columns)
+
+    def _subjects(self, title: str = "") -> list[Any]:
+        """Both maps, opened where the page compares them."""
+        from regard.views.page import subject_of_map
+
+        parts = (self.first, self.second)
+        found = [subject_of_map(part, f"{title} {i}") for i, part in enumerate(parts, 1)]
+        found[0].start = {"view": "compare"}
+        return found
 
 
 class WordMap(AttentionMap):

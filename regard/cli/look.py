@@ -50,6 +50,7 @@ THUMBNAIL = 48
 )
 @click.option("--json", "json_to", metavar="FILE|-", help="Write everything as JSON.")
 @click.option("--csv", "csv_to", metavar="FILE", help="Write weights as a table.")
+@click.option("--html", "html_to", metavar="FILE", help="Write a page (docs/page.md).")
 @click.option("--png", metavar="FILE", help="Draw a picture.")
 @click.option("--svg", metavar="FILE", help="Draw a picture; its text stays text.")
 def look(
@@ -67,6 +68,7 @@ def look(
     top: int,
     json_to: str | None,
     csv_to: str | None,
+    html_to: str | None,
     png: str | None,
     svg: str | None,
 ) -> None:
@@ -81,7 +83,7 @@ def look(
     """
     if head is not None and layer is None:
         raise RegardError("--head goes with --layer: heads are counted in each layer")
-    check_folders(json_to, csv_to, png, svg)
+    check_folders(json_to, csv_to, html_to, png, svg)
     content = read_text(text, file)
     from regard.pretrained.look import Wish
 
@@ -103,6 +105,8 @@ def look(
     )
     result, whole = _look(loaded, content, target, wish, max_tokens)
     _write(result, json_to, csv_to, png, svg, top)
+    if html_to and whole:
+        _write_page(html_to, loaded, content, result, quietly=json_to == "-")
     if not whole:
         click.echo(
             f"regard: stopped after layer {result.done} of {result.layers}; this is what was "
@@ -136,6 +140,26 @@ def _look(
             estimated(lambda part: look_into(model, part, plain), tokens)
         result = look_into(model, tokens, wish, target=other, progress=progress, stop=stop)
         return result, not stop.is_set()
+
+
+def _write_page(to: str, model: TextModel, text: str, result: Look, quietly: bool) -> None:
+    """A second pass that keeps queries, keys and values: what a page carries."""
+    from regard.cli.output import write_page
+    from regard.pretrained.page import subject_of_text
+
+    wish = result.wish
+    start = {"view": "overview" if wish.head is None else "head", "head": wish.head or 0}
+    if result.place is not None:
+        start |= {"view": "head", "query": result.place.word.start}
+    subject = subject_of_text(
+        model,
+        model.read(text),
+        result.queries if wish.part in ("decoder", "cross") else None,
+        title=" ".join(text[:200].split()),
+        layers=None if wish.layer is None else [wish.layer],
+        start={**start, "words": wish.words, "sinks": not wish.no_sink},
+    )
+    write_page(to, subject, quietly=quietly)
 
 
 def _write(

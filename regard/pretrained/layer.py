@@ -31,6 +31,10 @@ class Item:
     """(heads, queries, keys), if the layer gave its weights and nothing else."""
     found: Statistics | None = None
     """What came with the output, if it was asked for and there is no padding."""
+    value: Tensor | None = None
+    """(key heads, keys, w), if values were kept."""
+    context: Tensor | None = None
+    """(heads, queries, w): what the model itself mixed of them."""
 
 
 @dataclass
@@ -160,6 +164,8 @@ def _item(call: Call, batch: int, cross: bool) -> Item:
     columns = torch.arange(keys, device=query.device)
     mask, bias = rule.mask, _of_item(rule.bias, batch)
     weights = None if call.weights is None else call.weights[batch]
+    value = None if call.value is None else call.value[batch]
+    context = None if call.context is None else call.context[batch]
     if weights is not None:
         rows, columns = _seen_weights(weights, rows, columns)
         weights = weights[:, rows][..., columns]
@@ -181,12 +187,14 @@ def _item(call: Call, batch: int, cross: bool) -> Item:
         allowed = _cut(allowed, rows, columns)
         mask = _plain(replace(mask, allowed=allowed), len(rows), len(columns))
         query, key = query[:, rows], key[:, columns]
+        value = None if value is None else value[:, columns]
+        context = None if context is None else context[:, rows]
         bias = None if bias is None else _cut(bias, rows, columns)
     found = None
     if call.found is not None and (len(rows), len(columns)) == (queries, keys):
         found = of_item(call.found, batch)
     rule = Rule(rule.scale, mask, bias, rule.softcap)
-    return Item(query, key, rule, rows, columns, found=found)
+    return Item(query, key, rule, rows, columns, found=found, value=value, context=context)
 
 
 def _seen_weights(weights: Tensor, rows: Tensor, columns: Tensor) -> tuple[Tensor, Tensor]:

@@ -33,6 +33,7 @@ def observe(
     tokens: Tokens | Mapping[str, Tokens] | None = None,
     statistics: bool | Mapping[str, int] = False,
     each: Callable[[Layer], None] | None = None,
+    values: bool = False,
 ) -> Iterator[Observation]:
     """Observe the attention of ``model`` inside the block.
 
@@ -41,9 +42,10 @@ def observe(
     >>> observation[3, 1].top(5)
 
     ``layers`` and ``heads`` keep only these (numbers from 0); ``dtype`` keeps queries and keys in
-    this type, such as ``torch.float16`` for half the memory. Of several texts run in the block
-    the last one is kept; the steps of one ``generate`` are joined into one map. Nothing seen is
-    an error.
+    this type, such as ``torch.float16`` for half the memory; ``values`` keeps the values and what
+    the model's kernel mixed of them too, so that a page can show and prove all steps. Of several
+    texts run in the block the last one is kept; the steps of one ``generate`` are joined into one
+    map. Nothing seen is an error.
 
     ``each`` is called with a layer as soon as it has run, and then the layer's queries and keys
     are dropped: memory is that of one layer. It is for one pass, not for ``generate``; what it
@@ -63,7 +65,12 @@ def observe(
             "no nn.MultiheadAttention and no regard.MultiHeadAttention in it"
         )
     observation = Observation(
-        layers=layers, heads=heads, dtype=dtype, tokens=tokens, wanted=_wanted(statistics)
+        layers=layers,
+        heads=heads,
+        dtype=dtype,
+        tokens=tokens,
+        wanted=_wanted(statistics),
+        values=values,
     )
     with ExitStack() as stack:
         watcher = stack.enter_context(watching(model, observation, each))

@@ -68,7 +68,8 @@ class Watcher:
         if layer is None:
             return
         crosses = layer.kind == "cross"
-        call = kept(call, self.observation.chosen_heads, self.observation.dtype)
+        wish = self.observation
+        call = kept(call, wish.chosen_heads, wish.dtype, wish.values)
         if layer.calls and follows(call, layer.calls, crosses):
             layer.go_on(step(call, layer.calls, crosses))
         else:
@@ -92,6 +93,11 @@ class Watcher:
 def watchers(module: nn.Module) -> list[Watcher]:
     """The open watchers of this thread or task whose model has ``module``."""
     return [watcher for watcher in _open.get() if id(module) in watcher.names]
+
+
+def want_values(found: list[Watcher]) -> bool:
+    """Whether any of them keeps values."""
+    return any(watcher.observation.values for watcher in found)
 
 
 @contextmanager

@@ -122,7 +122,7 @@ def _attend(
     found = watchers(module)
     wanted = next((w.observation.wanted for w in found if w.observation.wanted), None)
     if wanted and inner == "sdpa" and not kwargs.get("dropout") and kwargs.get("s_aux") is None:
-        call = _call(inner, module, query, key, attention_mask, None, kwargs)
+        call = _call(inner, module, query, key, value, attention_mask, None, kwargs)
         context, call = _in_one_pass(call, value, wanted)
         if context is not None:
             for watcher in found:
@@ -130,7 +130,8 @@ def _attend(
             return context, None
     output = _inner(inner, module)(module, query, key, value, attention_mask, *args, **kwargs)
     for watcher in found:
-        watcher.saw(module, _call(inner, module, query, key, attention_mask, output, kwargs))
+        call = _call(inner, module, query, key, value, attention_mask, output, kwargs)
+        watcher.saw(module, call)
     return output
 
 
@@ -163,7 +164,8 @@ def _in_one_pass(
         ),
     )
     assert context is not None
-    return context.transpose(1, 2).contiguous(), replace(call, found=found)
+    call = replace(call, found=found, context=context)
+    return context.transpose(1, 2).contiguous(), call
 
 
 def _for(observation: Observation, call: Call, wanted: Mapping[str, int]) -> Call:
@@ -192,6 +194,7 @@ def _call(
     module: nn.Module,
     query: Tensor,
     key: Tensor,
+    value: Tensor,
     mask: Tensor | None,
     output: Any,
     given: dict[str, Any],
@@ -216,7 +219,8 @@ def _call(
     rules = None if allowed is None else Mask(allowed=allowed)
     if inner == "sdpa" and mask is None and query.shape[-2] > 1 and _is_causal(module, given):
         # From the upper left: a query sees as many keys as there are queries up to it.
-        rules, key = Mask(causal=True), key[:, :, : query.shape[-2]]
+        rules = Mask(causal=True)
+        key, value = key[:, :, : query.shape[-2]], value[:, :, : query.shape[-2]]
         bias = None if bias is None else bias[..., : query.shape[-2]]
     return Call(
         query,
@@ -227,6 +231,8 @@ def _call(
             None if bias is None else bias.detach().float(),
             given.get("softcap"),
         ),
+        value=value,
+        context=None if output is None else output[0].transpose(1, 2),
     )
 
 
