@@ -80,10 +80,10 @@ class LSTMNLayer(Layer):
     def forward(
         self, x: Tensor, memory: Memory, summary: Tensor, real: Tensor | None
     ) -> tuple[Tensor, Tensor]:
+        if self.attends and memory.looks is None and len(x):
+            return self.scan(x, memory, summary, real)
         projected, width = self.inputs(x), summary.shape[-1]
         queries = x @ self.w_input.t() if self.attends else x
-        if self.attends and torch.is_grad_enabled() and memory.looks is None and len(x):
-            return self.scan(projected, queries, memory, summary, real)
         states = []
         for t, (gates, query) in enumerate(zip(projected.unbind(), queries.unbind(), strict=True)):
             with scope(f"step {t + 1}"):
@@ -100,17 +100,24 @@ class LSTMNLayer(Layer):
         return torch.stack(states) if states else projected[..., :width], summary
 
     def scan(
-        self, gates: Tensor, queries: Tensor, memory: Memory, summary: Tensor, real: Tensor | None
+        self, x: Tensor, memory: Memory, summary: Tensor, real: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """The loop of :meth:`forward` with its gradient written out: when nobody looks inside."""
-        values, keys = memory.start()
-        matrices = Matrices(self.recurrent, self.w_key, self.w_summary, self.v)
-        tape, summary = lstmn_scan(
-            gates, queries, values, keys, summary, memory.allowed, real, memory.window, matrices
+        matrices = Matrices(
+            self.inputs.weight,
+            self.inputs.bias,
+            self.recurrent,
+            self.w_input,
+            self.w_key,
+            self.w_summary,
+            self.v,
         )
-        memory.values.fill(tape)
-        states = tape[:, values.shape[1] :, : summary.shape[-1]]
-        return states.transpose(0, 1), summary
+        lengths = None if real is None else real.sum((0, 2))
+        scanned = lstmn_scan(
+            x, *memory.start(), summary, memory.allowed, lengths, memory.window, matrices
+        )
+        memory.fill(scanned.tape, scanned.keys)
+        return scanned.states, scanned.summary
 
     def update(self, projected: Tensor, old_h: Tensor, old_c: Tensor) -> tuple[Tensor, Tensor]:
         """h_t and c_t from the projected input, h~_t and c~_t."""
