@@ -6,12 +6,24 @@ READY  := $(VENV)/.ready
 
 .PHONY: demo test check lint types bench clean
 
+TIRED := The animal didn't cross the street because it was too tired
+WIDE  := The animal didn't cross the street because it was too wide
+
 demo: $(READY)
+	@echo "== What does 'it' mean? A head of a real model, step by step"
+	@$(BIN)/regard explain "$(TIRED)" --word it
+	@echo
+	@echo "== The same model, another head, one word changed"
+	@$(BIN)/regard explain "$(TIRED)" --word it --layer 3 --head 1 --compare "$(WIDE)"
+	@echo
+	@echo "== Where attention began: a translator that looks back at the source"
+	@$(BIN)/regard translate "Können Sie mir helfen, diesen Satz zu übersetzen?" --alignment
+	@echo
 	@echo "== A published worked example of self-attention: is it right?"
 	@$(BIN)/regard check examples/tutorial-printed.toml || test $$? -eq 1
 	@echo
 	@echo "== The same example, computed properly, and checked"
-	@$(BIN)/regard explain --example examples/tutorial-corrected.toml --word x1
+	@$(BIN)/regard explain --example examples/tutorial-corrected.toml --word x1 --form vector
 	@$(BIN)/regard check examples/tutorial-corrected.toml
 	@echo
 	@echo "== Two heads and a mask"

@@ -46,6 +46,10 @@ class TrainingError(RegardError):
     """A run that cannot go on, such as a loss that is no longer a number."""
 
 
+class ModelError(RegardError):
+    """A pretrained model that cannot be found, fetched or read."""
+
+
 class MissingExtraError(RegardError):
     """An optional dependency that is not installed."""
 

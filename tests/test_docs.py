@@ -16,6 +16,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = (
     "README.md",
     "docs/attention.md",
+    "docs/explain.md",
     "docs/map.md",
     "docs/observe.md",
     "docs/recurrent.md",
@@ -43,8 +44,12 @@ def prepared() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_samples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_samples_run(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
+    if 'find("minilm")' in text:
+        request.getfixturevalue("minilm")
     samples = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert samples
     monkeypatch.chdir(tmp_path)  # some write files

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("model", metavar="FOLDER")
+@click.argument("model", metavar="NAME|FOLDER")
 @click.option("--pairs", metavar="FILE", help="A table: source TAB target a line.")
 @click.option("--source", metavar="FILE", help="Instead: source sentences, one a line,")
 @click.option("--target", metavar="FILE", help="and their translations.")
@@ -39,11 +39,11 @@ def evaluate(
     """
     from regard.cli.output import write_json
     from regard.models.translation import translate_texts
-    from regard.train.folder import load_translator
     from regard.train.metrics import bleu, by_length, chrf
+    from regard.train.shipped import find_translator
 
     held = _pairs(model, pairs, source, target, reverse)
-    translator, tokens = load_translator(model)
+    translator, tokens = find_translator(model)
     sources = [p.source for p in held.pairs]
     references = [p.target for p in held.pairs]
     said = [
@@ -73,6 +73,7 @@ def _pairs(
 ) -> Pairs:
     from regard.train.folder import RunFolder
     from regard.train.pairs import read_aligned, read_pairs
+    from regard.train.shipped import find_folder
 
     if pairs is not None and (source or target):
         raise RegardError("give --pairs or --source with --target, not both")
@@ -82,7 +83,7 @@ def _pairs(
         return read_aligned(source, target)
     if pairs is not None:
         return read_pairs(pairs, 2, 1) if reverse else read_pairs(pairs)
-    own = RunFolder(model).test
+    own = RunFolder(find_folder(model, "translate")).test
     if not own.exists():
         raise RegardError(f"{model!r} has no test pairs of its own: give --pairs FILE")
     return read_pairs(own)

@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from regard.errors import RegardError
+from regard.errors import ModelError, RegardError
 from regard.views.text import find_token, visible
 
 if TYPE_CHECKING:
     from regard.trace import Trace
     from regard.worked.example import Example
+    from regard.worked.model import Explained
+
+DEFAULT = "minilm"
 
 
 @click.command()
 @click.argument("sentence", required=False)
+@click.option("--word", metavar="WORD", help="The word to explain; the#2 is the second 'the'.")
+@click.option("--head", type=click.IntRange(0), help="The head to show, from 0.")
+@click.option("--json", "json_to", metavar="FILE|-", help="Write the trace as JSON.")
+@click.option(
+    "--form",
+    type=click.Choice(["vector", "matrix", "both"]),
+    help="Each step in its vector form, its matrix form, or both.",
+)
+@click.option(
+    "--model",
+    metavar="MODEL",
+    default=DEFAULT,
+    show_default=True,
+    help="A BERT model: an alias, a folder, or a name on the hub.",
+)
+@click.option("--layer", type=click.IntRange(0), help="Model: the layer to show, from 0.")
+@click.option("--to", metavar="WORD", help="Model: find the head that links --word to this word.")
+@click.option("--compare", metavar="SENTENCE", help="Model: the same head in another sentence.")
+@click.option("--all", "everything", is_flag=True, help="Model: every number of every vector.")
 @click.option("--example", metavar="FILE", help="Matrices from a TOML file (docs/check.md).")
 @click.option("--vectors", metavar="FILE", help="Word vectors: GloVe, word2vec or fastText.")
 @click.option(
@@ -23,82 +45,91 @@ if TYPE_CHECKING:
     type=click.Choice(["simple", "scaled", "multihead"]),
     default="simple",
     show_default=True,
+    help="Vectors: what to compute with them.",
 )
-@click.option("--word", metavar="WORD", help="The word to explain; the#2 is the second 'the'.")
+@click.option("--seed", type=click.IntRange(0), help="Vectors: random weight matrices (untrained).")
 @click.option(
-    "--seed", type=click.IntRange(0), help="Random weight matrices from this seed (untrained)."
+    "--weights", metavar="FILE", help="Vectors: w_q, w_k, w_v, w_o from a safetensors file."
 )
-@click.option("--weights", metavar="FILE", help="w_q, w_k, w_v, w_o from a safetensors file.")
-@click.option("--heads", type=click.IntRange(1), default=2, show_default=True)
-@click.option("--key-width", type=click.IntRange(1), help="Numbers in a key, for --seed.")
-@click.option("--head", type=click.IntRange(0), default=0, help="The head to show, from 0.")
-@click.option("--positions", type=click.Choice(["sinusoidal"]), help="Add positions.")
-@click.option("--causal", is_flag=True, help="A word sees only itself and those before it.")
+@click.option(
+    "--heads", type=click.IntRange(1), default=2, show_default=True, help="Vectors: how many."
+)
+@click.option("--key-width", type=click.IntRange(1), help="Vectors: numbers in a key, for --seed.")
+@click.option("--positions", type=click.Choice(["sinusoidal"]), help="Vectors: add positions.")
+@click.option("--causal", is_flag=True, help="Vectors: a word sees itself and those before it.")
 @click.option("--skip-unknown", is_flag=True, help="Leave out words that have no vector.")
-@click.option(
-    "--form",
-    type=click.Choice(["vector", "matrix", "both"]),
-    default="both",
-    show_default=True,
-)
-@click.option("--json", "json_to", metavar="FILE|-", help="Write the trace as JSON.")
 @click.pass_context
 def explain(
     ctx: click.Context,
+    /,
     sentence: str | None,
-    example: str | None,
-    vectors: str | None,
-    mechanism: str,
     word: str | None,
-    seed: int | None,
-    weights: str | None,
-    heads: int,
-    key_width: int | None,
-    head: int,
-    positions: str | None,
-    causal: bool,
-    skip_unknown: bool,
-    form: str,
+    head: int | None,
     json_to: str | None,
+    form: str | None,
+    example: str | None,
+    **options: Any,
 ) -> None:
     """Show every step of attention for one word of a SENTENCE, or of a worked example.
 
+    A sentence is read by a real model, or, with --vectors, by attention over word vectors.
+
     \b
+    regard explain "The animal didn't cross the street because it was too tired" \\
+        --word it
     regard explain --example examples/tutorial-corrected.toml
     regard explain "The cat sat on the mat" --vectors glove.6B.50d.txt --word mat
-    regard explain "The cat sat on the mat" --vectors glove.6B.50d.txt \\
-        --mechanism multihead --heads 2 --seed 7
     """
-    from regard.worked.example import Example, compute
-
     if (sentence is None) == (example is None):
         raise RegardError(
-            "explain takes a sentence with --vectors FILE, or --example FILE; "
+            "explain takes a sentence or --example FILE; "
             + ("got both" if sentence is not None else "got neither")
         )
+    if sentence is not None and not _given(ctx, OF_VECTORS):
+        _of_model(ctx, sentence, word, head, json_to, form, options)
+        return
+    _refuse(ctx, OF_MODELS, "it goes with a model, and here is none")
     said: list[str] = []
     if example is not None:
-        _refuse(ctx, OF_SENTENCES, "with --example the file says this: set it there")
+        from regard.worked.example import Example
+
+        _refuse(ctx, OF_VECTORS, "with --example the file says this: set it there")
         subject = Example.load(example)
     else:
-        if mechanism != "multihead":
-            _refuse(ctx, ("heads", "head"), "only --mechanism multihead has heads")
-        if seed is None:
-            _refuse(ctx, ("key_width",), "the weights say how wide a key is: it goes with --seed")
-        from regard.worked.sentence import from_sentence
+        subject, said = _of_vectors(ctx, sentence or "", options)
+    _explain(subject, word, head or 0, json_to, form or "both", said)
 
-        subject, said = from_sentence(
-            sentence or "",
-            vectors,
-            mechanism,
-            seed=seed,
-            weights=weights,
-            heads=heads,
-            key_width=key_width,
-            positions=positions,
-            causal=causal,
-            skip_unknown=skip_unknown,
-        )
+
+OF_VECTORS = (
+    *("vectors", "mechanism", "seed", "weights", "heads", "key_width", "positions"),
+    *("causal", "skip_unknown"),
+)
+"""Options that make an example of a sentence; a file has its own keys for these."""
+OF_MODELS = ("model", "layer", "to", "compare", "everything")
+
+
+def _of_vectors(
+    ctx: click.Context, sentence: str, options: dict[str, Any]
+) -> tuple[Example, list[str]]:
+    from regard.worked.sentence import from_sentence
+
+    if options["mechanism"] != "multihead":
+        _refuse(ctx, ("heads", "head"), "only --mechanism multihead has heads")
+    if options["seed"] is None:
+        _refuse(ctx, ("key_width",), "the weights say how wide a key is: it goes with --seed")
+    return from_sentence(sentence, **{name: options[name] for name in OF_VECTORS})
+
+
+def _explain(
+    subject: Example,
+    word: str | None,
+    head: int,
+    json_to: str | None,
+    form: str,
+    said: list[str],
+) -> None:
+    from regard.worked.example import compute
+
     place, times = find_token(subject.tokens, word) if word is not None else (0, 1)
     if head >= subject.heads:
         raise RegardError(
@@ -116,18 +147,108 @@ def explain(
         _print(subject, trace, place, head, form, said)
 
 
-OF_SENTENCES = (
-    *("vectors", "mechanism", "seed", "weights", "heads", "key_width", "positions"),
-    *("causal", "skip_unknown"),
-)
-"""Options that make an example of a sentence; a file has its own keys for these."""
+def _of_model(
+    ctx: click.Context,
+    sentence: str,
+    word: str | None,
+    head: int | None,
+    json_to: str | None,
+    form: str | None,
+    options: dict[str, Any],
+) -> None:
+    compare = options["compare"]
+    if compare is not None:
+        _refuse(ctx, ("json_to", "form", "everything"), "--compare shows two sentences in one head")
+    if form is not None:
+        _refuse(ctx, ("everything",), "--form has its own tables")
+    model = _loaded(options["model"])
+    first = model.explain(sentence, word, options["to"], options["layer"], head)
+    if compare is not None:
+        second = model.explain(compare, word, options["to"], first.layer, first.head)
+        _print_comparison(first, second)
+        return
+    if json_to is not None:
+        from regard.cli.output import write_json
+
+        write_json(first.trace.to_json(), json_to)
+    if json_to != "-":
+        _print_model(first, form, options["everything"])
+
+
+def _loaded(name: str) -> Any:
+    from regard.worked.model import Model
+
+    try:
+        return Model(name)
+    except ModelError as error:
+        if name != DEFAULT:
+            raise
+        raise ModelError(
+            f"{error}. Without a model: regard explain --example FILE, or --vectors FILE"
+        ) from error
+
+
+def _print_model(explained: Explained, form: str | None, everything: bool) -> None:
+    from rich.text import Text
+
+    from regard.views.console import make_console
+    from regard.views.head import Head, format_tokens, print_head
+    from regard.views.steps import print_steps
+    from regard.worked import told
+
+    console = make_console()
+    place = explained.word, explained.head
+    if form is None:
+        head = Head(explained.trace, *place, console, layer=explained.layer, to=explained.to)
+        head.everything = everything
+        console.print(Text(told.format_place(explained), style="bold"))
+        console.print(format_tokens(explained.reading.tokens, explained.word))
+        console.print(Text(told.format_question(explained), style="italic"))
+        console.print(Text(visible(told.format_choice(explained)), style="yellow"))
+        console.print()
+        print_head(head)
+    else:
+        console.print(Text(visible(told.format_choice(explained)), style="yellow"))
+        forms = ("vector", "matrix") if form == "both" else (form,)
+        print_steps(explained.trace, place[0], console, head=place[1], forms=forms)
+    console.print(Text(told.format_proof(explained), style="bold"))
+    console.print(Text(told.format_limits(explained), style="dim"))
+
+
+def _print_comparison(first: Explained, second: Explained) -> None:
+    from rich.text import Text
+
+    from regard.views.compare import Side, print_comparison
+    from regard.views.console import make_console
+    from regard.views.head import format_tokens
+    from regard.worked import told
+
+    console = make_console()
+    console.print(Text(told.format_place(first), style="bold"))
+    for side in (first, second):
+        console.print(format_tokens(side.reading.tokens, side.word))
+    console.print(Text(told.format_question(first), style="italic"))
+    console.print(Text(visible(told.format_choice(first)), style="yellow"))
+    console.print()
+    left, right = (Side(e.reading.tokens, e.word, e.scaled, e.weights) for e in (first, second))
+    print_comparison(left, right, console)
+    console.print()
+    console.print(Text(visible(told.format_change(first, second)), style="bold"))
+    console.print(Text(told.format_proof(first, second), style="bold"))
+    console.print(Text(told.format_limits(first), style="dim"))
+
+
+def _given(ctx: click.Context, names: tuple[str, ...]) -> list[str]:
+    """Those of the options that stand on the command line, as they are written there."""
+    written = {p.name: p.opts[0] for p in ctx.command.params}
+    source = click.core.ParameterSource.COMMANDLINE
+    return [written[name] for name in names if ctx.get_parameter_source(name) is source]
 
 
 def _refuse(ctx: click.Context, names: tuple[str, ...], why: str) -> None:
     """An option that would be ignored is a mistake to be told about."""
-    for name in names:
-        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            raise RegardError(f"--{name.replace('_', '-')} does not apply here: {why}")
+    for option in _given(ctx, names):
+        raise RegardError(f"{option} does not apply here: {why}")
 
 
 def _print(

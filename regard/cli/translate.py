@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 @click.argument("sentences", nargs=-1)
 @click.option(
     "--model",
-    required=True,
-    metavar="FOLDER",
-    help="The run folder of a trained translator ('regard train translate' makes one).",
+    default="bahdanau",
+    show_default=True,
+    metavar="NAME|FOLDER",
+    help="A model that comes with regard, or a run folder of your own.",
 )
 @click.option("--file", metavar="FILE", help="Translate its lines; - is standard input.")
 @click.option(
@@ -61,15 +62,17 @@ def translate(
 ) -> None:
     """Translate SENTENCES, the lines of a file, or what is piped in.
 
+    The models that come with regard translate German to English.
+
     \b
-    regard translate --model runs/bahdanau "Können Sie mir helfen?" --alignment
-    regard translate --model runs/bahdanau --file german.txt > english.txt
+    regard translate "Können Sie mir helfen, diesen Satz zu übersetzen?" --alignment
+    regard translate --model transformer --file german.txt > english.txt
     """
     from regard.models.translation import translate_texts
-    from regard.train.folder import load_translator
+    from regard.train.shipped import find_translator
 
     texts = _texts(sentences, file)
-    translator, tokens = load_translator(model)
+    translator, tokens = find_translator(model)
     found = translate_texts(
         translator,
         tokens,

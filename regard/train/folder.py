@@ -28,6 +28,7 @@ from regard.files import replacing, write_text
 from regard.train.checkpoint import read_weights
 from regard.train.config import FREE
 from regard.train.distributed import put
+from regard.train.packing import unpacked
 from regard.train.settings import Tree, flat
 
 if TYPE_CHECKING:
@@ -128,8 +129,10 @@ def named_weights(model: nn.Module) -> dict[str, Tensor]:
 def write_weights(path: Path, weights: dict[str, Tensor]) -> None:
     """Write a safetensors file, atomically."""
     with replacing(path) as temporary:
+        mode = temporary.stat().st_mode
         try:
             save_file(weights, temporary)
+            temporary.chmod(mode)  # safetensors makes a file that only its owner can read
         except safetensors.SafetensorError as error:
             raise FileError(f"cannot write {str(path)!r}: {error}") from error
 
@@ -157,5 +160,5 @@ def load_translator(folder: str | os.PathLike[str]) -> tuple[Translator, Tokens]
     if not run.model.exists():
         raise FileError(f"{str(folder)!r} has no {run.model.name} yet: no validation was reached")
     model = build(TranslatorConfig.from_dict(config["model"]))
-    set_weights(model, read_weights(run.model), repr(str(run.model)))
+    set_weights(model, unpacked(read_weights(run.model)), repr(str(run.model)))
     return model.eval(), Tokens.load(run.tokens)

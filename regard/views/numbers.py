@@ -30,15 +30,18 @@ def number(value: float, places: int) -> str:
     return text[1:] if text.startswith("-") and float(text) == 0 else text
 
 
-def vector(values: Array, width: int, places: int | None = None) -> str:
-    """``[0.80 0.60 … 61 more]``: a vector in at most ``width`` columns."""
+def vector(values: Array, width: int, places: int | None = None, *, counted: bool = True) -> str:
+    """``[0.80 0.60 … 64 in all]``: a vector in at most ``width`` columns.
+
+    Not ``counted``, as in a table whose head says how many there are: ``[0.80 0.60 …]``.
+    """
     places = decimals(values) if places is None else places
     texts = [number(float(v), places) for v in values]
     size = max((len(t) for t in texts), default=0)
     texts = [t.rjust(size) for t in texts]
     fits = max(1, (width - 2 + 1) // (size + 1))
     if len(texts) > fits:
-        tail = f"… {len(texts)} in all"
+        tail = f"… {len(texts)} in all" if counted else "…"
         fits = max(1, (width - 2 - len(tail)) // (size + 1))
         return f"[{' '.join(texts[:fits])} {tail}]"
     return f"[{' '.join(texts)}]"

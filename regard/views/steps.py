@@ -7,8 +7,6 @@ for each pair of words, so only this word's are shown. Every number is read from
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
@@ -18,10 +16,9 @@ from rich.table import Table
 from rich.text import Text
 
 from regard.trace import Array, Step, Trace
+from regard.views.focus import Focus, around, plain_table, word_cell
 from regard.views.numbers import bar, colour, decimals, number, vector
-from regard.views.text import visible
 
-MOST_WORDS = 24
 MOST_ROWS = 8
 MOST_TITLE = 40
 TITLES = {
@@ -31,45 +28,6 @@ TITLES = {
     "multihead": "Multi-head self-attention",
 }
 PROJECTED = "What each word looks for (query), can be found by (key) and hands over (value)."
-
-
-@dataclass
-class Focus:
-    """What is being explained: one word of one head of a trace, on one console."""
-
-    trace: Trace
-    word: int
-    head: int
-    console: Console
-    forms: tuple[str, ...] = ("vector", "matrix")
-
-    def __post_init__(self) -> None:
-        self.words = [visible(t) for t in self.trace.tokens]
-        weights = self.weights
-        order = sorted(range(len(weights)), key=lambda j: (-weights[j], j))[:MOST_WORDS]
-        self.rows = sorted({*order, self.word})
-
-    def matrix(self, name: str) -> Array:
-        """The step's numbers for the chosen head."""
-        step = self.trace[name]
-        value = step.value
-        return value[self.head] if step.axes[0] == "head" else value
-
-    @property
-    def weights(self) -> Array:
-        """What the chosen word gives to each word."""
-        row: Array = self.matrix("weights")[self.word]
-        return row
-
-    @property
-    def room(self) -> int:
-        """Columns left beside the indentation and the longest word."""
-        return self.console.width - 4 - self.label_width
-
-    @property
-    def label_width(self) -> int:
-        longest = max((cell_len(self.words[j]) for j in self.rows), default=4)
-        return min(longest, self.console.width // 4)
 
 
 def print_steps(
@@ -110,7 +68,7 @@ def _title(focus: Focus) -> Text:
         heads = focus.trace["weights"].value.shape[0]
         text.append(f", head {focus.head} of {heads} (from 0)", style="default")
     text.append("\n")
-    shown = _around(focus.word, len(focus.words), MOST_TITLE)
+    shown = around(focus.word, len(focus.words), MOST_TITLE)
     text.append("… " if shown[0] else "")
     for j in shown:
         style = "bold reverse" if j == focus.word else "default"
@@ -161,10 +119,10 @@ def _projections(focus: Focus) -> None:
     if "vector" in focus.forms:
         _line(focus, "q", focus.matrix("queries"))
     keys, values = focus.matrix("keys"), focus.matrix("values")
-    table = _table("word", trace["keys"].formula, trace["values"].formula)
+    table = plain_table("word", trace["keys"].formula, trace["values"].formula)
     for j in focus.rows:
         table.add_row(
-            _word(focus, j),
+            word_cell(focus, j),
             vector(keys[j], half, decimals(keys)),
             vector(values[j], half, decimals(values)),
         )
@@ -180,9 +138,9 @@ def _pairs(focus: Focus, number_: int, name: str, title: str) -> None:
     _heading(focus, number_, title, focus.trace[name])
     value = focus.matrix(name)
     places = decimals(value[focus.word])
-    table = _table("word", f"{name} of {focus.words[focus.word]}", right=(1,))
+    table = plain_table("word", f"{name} of {focus.words[focus.word]}", right=(1,))
     for j in focus.rows:
-        table.add_row(_word(focus, j), number(float(value[focus.word, j]), places))
+        table.add_row(word_cell(focus, j), number(float(value[focus.word, j]), places))
     _show(focus, "vector", table, None)
     symbol = "E = Q Kᵀ" if name == "scores" else focus.trace[name].formula.replace("e[i,j]", "E")
     _show(focus, "matrix", _matrix(focus, value, columns=focus.words), f"{symbol}   {_size(value)}")
@@ -197,11 +155,11 @@ def _weights(focus: Focus) -> None:
         allowed = np.broadcast_to(trace.value("mask"), trace.value("weights").shape[-2:])[
             focus.word
         ]
-    table = _table("word", "weight", "", right=(1,))
+    table = plain_table("word", "weight", "", right=(1,))
     width = max(8, min(40, focus.room - 14))
     for j in focus.rows:
         share = bar(float(weights[j]), width) if allowed[j] else Text("masked", style="dim")
-        table.add_row(_word(focus, j), f"{weights[j]:.4f}", share)
+        table.add_row(word_cell(focus, j), f"{weights[j]:.4f}", share)
     _show(focus, "vector", table, None)
     hidden = sorted(set(range(len(weights))) - set(focus.rows))
     if hidden:
@@ -222,9 +180,9 @@ def _mask(focus: Focus) -> None:
     scores = focus.matrix(name)
     masked = np.where(np.broadcast_to(focus.matrix("mask"), scores.shape), scores, -np.inf)
     places = decimals(masked[focus.word])
-    table = _table("word", "score after masking", right=(1,))
+    table = plain_table("word", "score after masking", right=(1,))
     for j in focus.rows:
-        table.add_row(_word(focus, j), number(float(masked[focus.word, j]), places))
+        table.add_row(word_cell(focus, j), number(float(masked[focus.word, j]), places))
     _show(focus, "vector", table, None)
     shown = _matrix(focus, masked, columns=focus.words)
     _show(focus, "matrix", shown, f"E = -inf where i may not attend to j   {_size(masked)}")
@@ -234,9 +192,9 @@ def _mask(focus: Focus) -> None:
 def _weighted(focus: Focus) -> None:
     _heading(focus, 5, "Weighted values", focus.trace["weighted_values"])
     value = focus.matrix("weighted_values")[focus.word]
-    table = _table("word", "weight × value")
+    table = plain_table("word", "weight × value")
     for j in focus.rows:
-        table.add_row(_word(focus, j), vector(value[j], focus.room - 4, decimals(value)))
+        table.add_row(word_cell(focus, j), vector(value[j], focus.room - 4, decimals(value)))
     _show(focus, "vector", table, None)
     focus.console.print()
 
@@ -255,7 +213,7 @@ def _heads(focus: Focus) -> None:
     trace = focus.trace
     _heading(focus, 7, "All heads, side by side", trace["concatenated"])
     weights, context = trace.value("weights"), trace.value("context")
-    table = _table("head", "most to", "weight", "context", right=(2,))
+    table = plain_table("head", "most to", "weight", "context", right=(2,))
     for h in range(len(weights)):
         j = int(weights[h, focus.word].argmax())
         table.add_row(
@@ -289,34 +247,21 @@ def _show(focus: Focus, form: str, what: RenderableType, title: str | None) -> N
     focus.console.print(Padding(what, (0, 0, 0, 3), expand=False))
 
 
-def _table(*columns: str, right: tuple[int, ...] = ()) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for i, name in enumerate(columns):
-        table.add_column(Text(name), justify="right" if i in right else "left", no_wrap=True)
-    return table
-
-
-def _word(focus: Focus, j: int) -> Text:
-    text = Text(focus.words[j], style="bold reverse" if j == focus.word else "default")
-    text.truncate(focus.label_width, overflow="ellipsis")
-    return text
-
-
 def _matrix(
     focus: Focus, value: Array, *, columns: list[str] | None = None, shade: bool = False
 ) -> RenderableType:
     """A matrix with a row for each word, as much of it as fits; the chosen row stands out."""
-    shown = _around(focus.word, len(value), MOST_ROWS)
+    shown = around(focus.word, len(value), MOST_ROWS)
     places = min(3, decimals(value)) if columns else decimals(value)
     if columns is None:
-        table = _table("", "")
+        table = plain_table("", "")
         table.show_header = False
         for i in shown:
-            table.add_row(_word(focus, i), vector(value[i], focus.room - 2, places))
+            table.add_row(word_cell(focus, i), vector(value[i], focus.room - 2, places))
         return table
     size = max(6, *(len(number(float(v), places)) for v in value[shown].flat)) + 1
     fits = max(1, (focus.room - 2) // (size + 1))
-    across = _around(int(focus.weights.argmax()), len(columns), fits)
+    across = around(int(focus.weights.argmax()), len(columns), fits)
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
     table.add_column("", no_wrap=True)
     for j in across:
@@ -325,7 +270,7 @@ def _matrix(
         table.add_column(head, justify="right", width=size, no_wrap=True)
     for i in shown:
         cells = [_cell(float(value[i, j]), places, shade) for j in across]
-        table.add_row(_word(focus, i), *cells)
+        table.add_row(word_cell(focus, i), *cells)
     return table
 
 
@@ -336,12 +281,6 @@ def _cell(value: float, places: int, shade: bool) -> Text:
     ink = "black" if value > 0.5 else "white"
     back = f"rgb({r},{g},{b})" if value > 0.02 else None
     return Text(number(value, places), style=Style(color=ink if back else None, bgcolor=back))
-
-
-def _around(centre: int, n: int, most: int) -> list[int]:
-    """At most ``most`` neighbours of ``centre`` among 0 … n − 1."""
-    start = max(0, min(centre - most // 2, n - most))
-    return list(range(start, min(n, start + most)))
 
 
 def _size(value: Array) -> str:

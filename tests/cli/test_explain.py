@@ -146,9 +146,12 @@ def test_json_file_is_the_trace(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "a sentence with --vectors FILE, or --example FILE; got neither"),
+        ([], "explain takes a sentence or --example FILE; got neither"),
         (["hi", "--example", "x.toml"], "got both"),
-        (["the cat"], "a sentence needs a vector for each word: give --vectors FILE"),
+        (["the cat", "--causal"], "a sentence needs a vector for each word: give --vectors FILE"),
+        (["the", "--vectors", "V", "--layer", "1"], "--layer does not apply here: it goes with a"),
+        (["--example", str(CORRECTED), "--compare", "x"], "--compare does not apply here"),
+        (["--example", str(CORRECTED), "--all"], "--all does not apply here"),
         (["", "--vectors", "V"], "empty"),
         (["the dog", "--vectors", "V"], "1 of 2 words have no vector: 'dog'"),
         (["the cat", "--vectors", "V", "--word", "cta"], "'cta' is not one of the words 'the cat';"

@@ -101,7 +101,7 @@ def test_evaluate_reports_scores_with_their_signature(run: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["translate", "--model", "nowhere", "a"], "'nowhere' is not a run folder"),
+        (["translate", "--model", "nowhere", "a"], "'nowhere' is neither a folder nor a model"),
         (["translate", "--model", ".", "a"], "is not a run folder: it has no config.json"),
         (["translate", "--model", "RUN", "a", "--file", "b"], "give sentences or --file, not both"),
         (["translate", "--model", "RUN", "--file", "nowhere.txt"], "cannot read 'nowhere.txt'"),

