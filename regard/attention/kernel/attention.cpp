@@ -424,7 +424,10 @@ struct Worker {
         for (int d = 0; d < width; d += W) {
           Vec part = load(q + d);
 #pragma GCC unroll 16
-          for (int i = 0; i < W; ++i) x[i] += part * load(keys + i * step + d);
+          for (int i = 0; i < W; ++i) {
+            x[i] += part * load(keys + i * step + d);
+            __builtin_prefetch(keys + (i + 2 * W) * step + d);  // each key is read once, from afar
+          }
         }
         transpose(x);
         Vec score = x[0];
