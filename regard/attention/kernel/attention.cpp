@@ -29,7 +29,7 @@ constexpr int DIRECT = 4;    // with so few queries, keys are read in place
 constexpr int PANELS = ROWS;
 constexpr int64_t WHOLE_ROWS = 192 << 10;  // weights kept at a time: 768 kB, in the second cache
 constexpr float SAFE = 44.0f;   // e^44 times any sane value and count is far from overflow
-constexpr float LOG2E = 1.4426950408889634f, LN2 = 0.6931471805599453f;
+constexpr float LOG2E = 1.4426950408889634f;
 constexpr float NOTHING = -1e30f;  // a score so low, from a bias, is a mask
 
 INLINE int least_of(int a, int b) { return a < b ? a : b; }
@@ -74,7 +74,7 @@ struct Worker {
   int64_t b, key_head;
   float* received_base;
   int key_from, key_to;    // keys in reach of the task
-  const char* ahead[4];    // rows of the next task to fetch
+  const char* ahead[3];    // rows of the next task to fetch
   int64_t ahead_left;
   bool direct;
 
@@ -162,14 +162,13 @@ struct Worker {
     ahead[0] = place(c.query, c.dtype, next_b, next_head * (c.heads / c.key_heads), 0);
     ahead[1] = place(c.key, c.dtype, next_b, next_head, 0);
     ahead[2] = c.value.data ? place(c.value, c.dtype, next_b, next_head, 0) : ahead[1];
-    ahead[3] = c.out.data ? place(c.out, regard::FLOAT32, b, key_head, 0) : ahead[1];
     ahead_left = c.keys;
   }
 
   void fetch_ahead(int64_t rows) {
-    const int64_t step[4] = {c.query.row * 4, c.key.row * 4, c.value.row * 4, c.out.row * 4};
+    const int64_t step[3] = {c.query.row * 4, c.key.row * 4, c.value.row * 4};
     for (; rows > 0 && ahead_left > 0; --rows, --ahead_left)
-      for (int i = 0; i < 4; ++i) {
+      for (int i = 0; i < 3; ++i) {
         for (int64_t byte = 0; byte < c.width * 4; byte += 64) __builtin_prefetch(ahead[i] + byte);
         ahead[i] += step[i];
       }
@@ -308,6 +307,10 @@ struct Worker {
       first[r] = first_key(query_of[r]);
       last[r] = most_of(first[r], last_key(query_of[r]));
       if (c.mask.data && c.mask.row == 0) trim(r);
+      if (c.out.data) {  // it is written in the end, and comes into the cache meanwhile
+        const char* to = place(c.out, regard::FLOAT32, b, head_of[r], query_of[r]);
+        for (int64_t byte = 0; byte < c.value_width * 4; byte += 64) __builtin_prefetch(to + byte, 1);
+      }
       total[r] = spread[r] = Vec{};
       reference[r] = 0;
       referred[r] = started[r] = false;
@@ -421,7 +424,10 @@ struct Worker {
         for (int d = 0; d < width; d += W) {
           Vec part = load(q + d);
 #pragma GCC unroll 16
-          for (int i = 0; i < W; ++i) x[i] += part * load(keys + i * step + d);
+          for (int i = 0; i < W; ++i) {
+            x[i] += part * load(keys + i * step + d);
+            __builtin_prefetch(keys + (i + 2 * W) * step + d);  // each key is read once, from afar
+          }
         }
         transpose(x);
         Vec score = x[0];
@@ -441,7 +447,7 @@ struct Worker {
       float high = complete(r, w, from, to);
       refer(r, high, block_from, start, base);
       // In the same order as a tile does it: a row has the same weights on either way.
-      Vec less = all(reference[r]), factor = all(scales_late ? float(c.scale) * LOG2E : LOG2E);
+      Vec less = all(reference[r]), factor = all(unit_of_scores() * LOG2E);
       for (int j = from; j < to; j += KEYS) {
         Vec sum_here = {}, spread_here = {};
         for (int i = j; i < j + KEYS && i < to; i += W) {
@@ -450,7 +456,7 @@ struct Worker {
           Vec raised = exp2_of_any(s, factor);
           store(w + i, raised);
           sum_here += raised;
-          spread_here += raised * larger(all(2 * LEAST_EXPONENT), s * factor);
+          spread_here += raised * larger(all(NOTHING), s);  // 0 times -inf is NaN
         }
         total[r] += sum_here;
         spread[r] += spread_here;
@@ -506,17 +512,20 @@ struct Worker {
     return seen != 0;
   }
 
+  // What a stored score must be multiplied by.
+  float unit_of_scores() const { return scales_late ? float(c.scale) : 1.0f; }
+
   // Row r has a score `high`. The reference is 0 as long as that is safe, then a score so high.
   void refer(int r, float high, int block_from, int start, int base) {
     if (high == -INFINITY) return;
-    float unit = scales_late ? float(c.scale) : 1.0f;  // of the stored scores
+    float unit = unit_of_scores();
     if (!referred[r]) {
       bool safe = high * unit <= SAFE && high * unit >= -SAFE;
       reference[r] = safe ? 0 : high;
       referred[r] = true;
     } else if ((high - reference[r]) * unit > SAFE) {
-      float up = (high - reference[r]) * unit * LOG2E;
-      float factor = exp2f(-up);
+      float up = high - reference[r];
+      float factor = expf(-up * unit);
       spread[r] = (spread[r] - total[r] * all(up)) * all(factor);
       total[r] *= all(factor);
       for (int d = 0; d < wide && started[r]; d += W)
@@ -567,9 +576,9 @@ struct Worker {
       inverse[r] = all_of == 0 ? 0 : 1 / all_of;
       int64_t at = (b * c.heads + head_of[r]) * c.queries + query_of[r];
       float log_sum = c.lse || c.entropy ? logf(all_of) : 0;
-      if (c.lse) c.lse[at] = all_of == 0 ? -INFINITY : reference[r] * (scales_late ? float(c.scale) : 1.0f) + log_sum;
+      if (c.lse) c.lse[at] = all_of == 0 ? -INFINITY : reference[r] * unit_of_scores() + log_sum;
       if (c.entropy) {
-        float h = all_of == 0 ? 0 : log_sum - LN2 * sum(spread[r]) * inverse[r];
+        float h = all_of == 0 ? 0 : log_sum - unit_of_scores() * sum(spread[r]) * inverse[r];
         c.entropy[at] = h < 0 ? 0 : h;
       }
       if (c.out.data) write(r, all_of == 0);

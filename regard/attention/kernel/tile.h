@@ -28,7 +28,7 @@ struct Finish {
   enum Kind { RAW, WEIGH, EDGE } kind;  // store scores; weights; weights of keys in [first, last)
   float factor;                         // scale * log2(e)
   Vec* total;                           // of each row: sum of weights
-  Vec* spread;                          // sum of weight * log2(weight); null if not wanted
+  Vec* spread;                          // sum of weight * product; null if not wanted
   const int* first;
   const int* last;
 };
@@ -91,9 +91,9 @@ struct Tile {
     for (int n = 1; n < N; ++n) total += w[n];
     finish.total[m] += total;
     if (finish.spread) {
-      Vec spread = w[0] * (s[0] * factor);
+      Vec spread = w[0] * s[0];
 #pragma GCC unroll 4
-      for (int n = 1; n < N; ++n) spread += w[n] * (s[n] * factor);
+      for (int n = 1; n < N; ++n) spread += w[n] * s[n];
       finish.spread[m] += spread;
     }
     put(to, w);

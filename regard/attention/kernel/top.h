@@ -149,10 +149,12 @@ struct Top {
       for (int m = 0; m < W; ++m) {
         const float* w = rows.weights + (row + m) * rows.stride;
         Vec h[4] = {};
-        for (int j = g * W; m < n && j < rows.columns; j += (groups > 4 ? groups : 4) * W)
+        int j = g * W, step = (groups > 4 ? groups : 4) * W;
+        for (; m < n && j + 4 * W <= rows.columns; j += step)
 #pragma GCC unroll 4
-          for (int i = 0; i < 4; ++i)
-            if (j + i * W < rows.columns) h[i] = larger(h[i], load(w + j + i * W));
+          for (int i = 0; i < 4; ++i) h[i] = larger(h[i], load(w + j + i * W));
+        for (int i = 0; m < n && j + i * W < rows.columns; ++i)  // fewer than 4 are left
+          h[i] = larger(h[i], load(w + j + i * W));
         if (groups < 4) h[0] = larger(h[0], h[2]), h[1] = larger(h[1], h[3]);
         if (groups < 2) h[0] = larger(h[0], h[1]);
         for (int i = 0; i < 4; ++i) high[i][m] = h[i];

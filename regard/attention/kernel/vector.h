@@ -6,6 +6,8 @@
 #include <string.h>
 #if defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace {
@@ -38,6 +40,19 @@ INLINE Vec all(float x) {
 }
 
 INLINE Ints all(int32_t x) { return Ints{} + x; }
+
+// a * b + c, rounded in one way everywhere: left to the compiler, it is once or twice, as it likes.
+INLINE Vec multiply_add(Vec a, Vec b, Vec c) {
+#if defined(__AVX512F__)
+  return _mm512_fmadd_ps(a, b, c);
+#elif defined(__AVX2__)
+  return _mm256_fmadd_ps(a, b, c);
+#elif defined(__aarch64__)
+  return (Vec)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+#else
+  return a * b + c;
+#endif
+}
 
 // The larger one; b if either is NaN.
 INLINE Vec larger(Vec a, Vec b) {
@@ -105,8 +120,8 @@ INLINE float most(Vec x) {
 // polynomial (least largest relative error with 2^0 = 1). A NaN stays one.
 INLINE Vec exp2_of_product(Vec x, Vec factor) {
   const Vec shift = all(12582912.0f);  // 1.5 * 2^23: adding it rounds to a whole number
-  Vec whole = x * factor + shift;
-  Vec f = x * factor - (whole - shift);
+  Vec whole = multiply_add(x, factor, shift);
+  Vec f = multiply_add(x, factor, shift - whole);
   Vec p = all(0.0013264736f);
   p = p * f + all(0.0096715129f);
   p = p * f + all(0.0555073373f);
