@@ -1,13 +1,15 @@
-"""Train and measure the language models of docs/results.md, each by one command.
+"""Train and measure the language models and classifiers of docs/results.md, each by one command.
 
     python benchmarks/language.py tatoeba deu.txt.gz [--runs runs] [--ship]
     python benchmarks/language.py ptb FOLDER [--runs runs] [--only lstmn]
+    python benchmarks/language.py sst FOLDER [--runs runs]
 
 ``deu.txt.gz`` is the German-English file of manythings.org/anki (from tatoeba.org, CC-BY 2.0), of
-which the English side is read; the folder has ptb.train.txt.gz, ptb.valid.txt.gz and
-ptb.test.txt.gz. Two models train at a time, one core each; a run that was interrupted is resumed,
-a finished one is only measured. ``--ship`` packs the models into the package, with their cards;
-``--commands`` prints the commands and runs nothing.
+which the English side is read. The folders have ptb.train.txt.gz, ptb.valid.txt.gz and
+ptb.test.txt.gz; stsa.binary.train, .dev and .test, and stsa.fine the same. Two models train at a
+time, one core each; a run that was interrupted is resumed, a finished one is only measured.
+``--ship`` packs the models of Tatoeba into the package, with their cards; ``--commands`` prints the
+commands and runs nothing.
 """
 
 from __future__ import annotations
@@ -22,13 +24,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regard.files import write_text
-from regard.train.folder import RunFolder, load_language_model
+from regard.train.classify import decide
+from regard.train.folder import RunFolder, load_classifier, load_language_model
+from regard.train.labelled import read_labelled
 from regard.train.log import read_log
 from regard.train.perplexity import TextScore, score_text
 from regard.train.shipped import HOME, pack
-from regard.train.text import read_sentences
+from regard.train.text import encode, read_sentences
 
 SHIPPED = ("simple-rnn+attention", "lstmn")
+SST = ("words", "simple-rnn", "simple-rnn+attention", "lstm", "lstmn", "transformer")
 PTB = ("simple-rnn", "simple-rnn+attention", "lstm", "lstmn")
 RATES = {"simple-rnn": 2e-3, "simple-rnn+attention": 2e-3, "lstm": 4e-3, "lstmn": 4e-3}
 """Adam's highest step size, found by short runs of each design."""
@@ -38,15 +43,16 @@ COSINE = ("--set", "train.schedule=cosine")
 
 @dataclass(frozen=True)
 class Run:
-    """One training: its design, its folder and what follows ``regard train lm``."""
+    """One training: its design, its folder and what follows ``regard train TASK``."""
 
     model: str
     folder: Path
     options: tuple[str, ...]
+    task: str = "lm"
 
     def command(self) -> list[str]:
         """The one command that trains it."""
-        return ["regard", "train", "lm", *self.options, "-o", str(self.folder)]
+        return ["regard", "train", self.task, *self.options, "-o", str(self.folder)]
 
     def train(self) -> None:
         """Train, go on, or do nothing if it is done."""
@@ -88,6 +94,20 @@ def ptb(folder: str, runs: Path) -> list[Run]:
     ]
 
 
+def sst(folder: str, runs: Path) -> list[Run]:
+    """Stanford Sentiment, whole sentences, two labels and five."""
+    made = []
+    for labels in ("binary", "fine"):
+        parts = {"--data": "train", "--valid": "dev", "--test": "test"}
+        files = [w for f, part in parts.items() for w in (f, f"{folder}/stsa.{labels}.{part}")]
+        for model in SST:
+            options = (*files, "--level", "space", "--model", model, "--epochs", "10")
+            made.append(
+                Run(model, runs / f"sst-{labels}-{model}", (*options, *COSINE, *USUAL), "classify")
+            )
+    return made
+
+
 def _rate(model: str) -> tuple[str, str]:
     return "--learning-rate", str(RATES[model])
 
@@ -114,6 +134,28 @@ def measure(run: Run, packed: Path | None = None) -> Result:
     return Result(
         run, parameters, end["seconds"] / 60, end["figure"], score_text(model, tokens, lines)
     )
+
+
+def accuracy(run: Run) -> tuple[int, float, float]:
+    """Parameters, minutes and the accuracy on the test part, in per cent."""
+    folder = RunFolder(run.folder)
+    model, tokens = load_classifier(run.folder)
+    rows = read_labelled(folder.test).rows
+    found = decide(model, encode([row.text for row in rows], tokens))
+    said = [model.config.labels[int(d.logits.argmax())] for d in found]
+    right = sum(a == row.label for a, row in zip(said, rows, strict=True))
+    parameters = sum(p.numel() for p in model.parameters())
+    end = next(e for e in reversed(read_log(folder.log)) if e["event"] == "end")
+    return parameters, end["seconds"] / 60, 100 * right / len(rows)
+
+
+def accuracies(runs: Sequence[Run]) -> str:
+    """The figures of classifiers as Markdown, a row a run."""
+    lines = ["| run | parameters | minutes | test accuracy |", "|---" * 4 + "|"]
+    for run in runs:
+        parameters, minutes, right = accuracy(run)
+        lines.append(f"| {run.folder.name} | {parameters:,} | {minutes:.1f} | {right:.1f} % |")
+    return "\n".join(lines)
 
 
 def table(results: Sequence[Result]) -> str:
@@ -170,20 +212,23 @@ looking at what such a model attends to while it reads.
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("tatoeba", "ptb"))
-    parser.add_argument("data", help="tatoeba: the file; ptb: the folder")
+    parser.add_argument("what", choices=("tatoeba", "ptb", "sst"))
+    parser.add_argument("data", help="tatoeba: the file; ptb, sst: the folder")
     parser.add_argument("--runs", type=Path, default=Path("runs"))
     parser.add_argument("--only", action="append", metavar="MODEL")
     parser.add_argument("--ship", action="store_true", help="tatoeba: pack into the package")
     parser.add_argument("--commands", action="store_true", help="print the commands only")
     given = parser.parse_args()
-    runs = {"tatoeba": tatoeba, "ptb": ptb}[given.what](given.data, given.runs)
+    runs = {"tatoeba": tatoeba, "ptb": ptb, "sst": sst}[given.what](given.data, given.runs)
     runs = [run for run in runs if not given.only or run.model in given.only]
     if given.commands:
         print("\n".join(shlex.join(run.command()) for run in runs))
         return
     with ThreadPoolExecutor(2) as two:
         list(two.map(Run.train, runs))
+    if given.what == "sst":
+        print(accuracies(runs))
+        return
     ship = given.ship and given.what == "tatoeba"
     for run in runs if ship else []:
         print(f"{run.model}: {pack(run.folder, HOME / run.model) / 1e6:.1f} MB")

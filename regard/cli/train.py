@@ -28,6 +28,7 @@ FLAGS = {
     "test_target": "data.test_target",
     "text": "data.text",
     "data": "data.file",
+    "vectors": "data.vectors",
     "valid": "data.valid",
     "test": "data.test",
     "column": "data.column",
@@ -164,6 +165,7 @@ def lm(**options: Any) -> None:
 
 @train.command()
 @click.option("--data", metavar="FILE", help="A label and a sentence a line; - is stdin.")
+@click.option("--vectors", metavar="FILE", help="Word vectors to start from, such as GloVe's.")
 @click.option("--valid", metavar="FILE", help="The same to validate on; else 1 % is set aside.")
 @click.option("--test", metavar="FILE", help="The same to test on; else 1 % is set aside.")
 @click.option(

@@ -1,4 +1,4 @@
-"""Models built from the bricks. Translators, from the word-by-word RNN to the Transformer; BERT.
+"""Models built from the bricks: translators, language models, classifiers, BERT.
 
 config.py, sizes.py   what a translator is made of; named sizes
 translator.py         what the four designs have in common: forward, loss, start, step
@@ -7,6 +7,10 @@ encoderdecoder.py     the sentence squeezed into one vector
 bahdanau.py           the decoder looks back before each word
 transformer.py        attention alone (layers.py)
 decode.py             greedy and beam search over any of them
+design.py, body.py    which network reads the words of a language model or a classifier
+language.py           the probability of each next word
+classifier.py         the label of a sentence
+account.py            what these did while they read a sentence
 bert.py               the encoder alone; bertfile.py, berttext.py read published weights and text
 """
 

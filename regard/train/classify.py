@@ -10,7 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard.embed.tokens import Tokens
+from regard.embed.tokens import START, Tokens
+from regard.embed.words import Words
+from regard.errors import ConfigError
 from regard.models.classifier import Classifier, ClassifierConfig, Decision, sized
 from regard.train.batches import padded, plan
 from regard.train.config import TrainConfig
@@ -132,8 +134,40 @@ class Classify(Job):
         if corpus.text.test:
             write_labelled(folder.test, corpus.text.test)
 
+    def prepare(
+        self,
+        model: Classifier,
+        corpus: LabelledCorpus,
+        data: LabelledConfig,
+        note: Callable[[str], None],
+    ) -> None:
+        if data.vectors is not None:
+            found = start_from(model, corpus.tokens, Words.load(data.vectors))
+            note(f"{found:,} of {len(corpus.tokens):,} words start from {data.vectors}")
+
     def conflicts(self, settings: Settings) -> list[str]:
         return too_long(settings)
+
+
+def start_from(model: Classifier, tokens: Tokens, words: Words) -> int:
+    """Copy the vectors of the words that have one into the model, and count them.
+
+    A word that has none keeps its random vector, made as long as the others are on average.
+    """
+    width = words.vectors.shape[1]
+    if width != model.config.width:
+        raise ConfigError(
+            f"these vectors have {width} numbers, the model's {model.config.width}: "
+            f"set model.width={width}"
+        )
+    pieces = [piece.removeprefix(START) for piece in tokens.pieces(range(len(tokens)))]
+    rows = {i: found for i, piece in enumerate(pieces) if (found := words.find(piece)) is not None}
+    if rows:
+        vectors = torch.from_numpy(np.array([words.vectors[f.row] for f in rows.values()]))
+        with torch.no_grad():
+            model.words.mul_(vectors.norm(dim=-1).mean())
+            model.words[list(rows)] = vectors.to(model.words)
+    return len(rows)
 
 
 @dataclass(frozen=True)

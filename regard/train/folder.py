@@ -44,7 +44,7 @@ PATHS = {
         for part in ("", "valid_", "test_")
         for name in ("pairs", "source", "target")
     ),
-    *(f"data.{name}" for name in ("text", "file", "valid", "test")),
+    *(f"data.{name}" for name in ("text", "file", "vectors", "valid", "test")),
 }
 """Settings that name files: these may be elsewhere when a run is resumed."""
 

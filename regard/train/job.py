@@ -118,6 +118,10 @@ class Job(ABC):
         """What of the model only the data decides."""
         return {"vocabulary": len(corpus.tokens)}
 
+    def prepare(self, model: Any, corpus: Any, data: Any, note: Callable[[str], None]) -> None:
+        """Change the fresh weights of a run that begins."""
+        return None
+
     def conflicts(self, settings: Settings) -> list[str]:
         """Problems between the sections."""
         return []
@@ -204,14 +208,16 @@ def train(
                 job.reads: text.digest,
             },
         }
+        seed_all(chosen.train.seed)
+        model = job.build(model_config)
+        job.print_summary(corpus, chosen.data, progress.note)
+        numbers = sum(p.numel() for p in model.parameters())
+        progress.note(f"{chosen.model['model']}: {numbers:,} parameters")
+        if not resume:
+            job.prepare(model, corpus, chosen.data, progress.note)
         world.from_main(lambda: _open(job, folder, config, corpus, resume))
         with folder.locked() if world.main else nullcontext():
             log = Log(folder.log if world.main else None, tensorboard)
-            seed_all(chosen.train.seed)
-            model = job.build(model_config)
-            job.print_summary(corpus, chosen.data, progress.note)
-            numbers = sum(p.numel() for p in model.parameters())
-            progress.note(f"{chosen.model['model']}: {numbers:,} parameters")
             if not resume:
                 log.write("data", **job.summary(corpus, chosen.data), parameters=numbers)
             loop = Loop(

@@ -84,9 +84,13 @@ class LabelledConfig(PartsConfig):
 
     file: str | None = None
     """A file, label and sentence a line, a tab or space between; may be gzip; - is stdin."""
+    vectors: str | None = None
+    """Word vectors to start from (GloVe, word2vec, fastText); others start at random."""
 
     def problems(self) -> list[str]:
         found = super().problems()
         if not self.file:
             found.insert(0, "file is missing: a label and a sentence a line")
+        if self.vectors and self.level == "bpe":
+            found.append("vectors are of whole words: level must be word or space, got bpe")
         return found

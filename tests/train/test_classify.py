@@ -10,8 +10,9 @@ import pytest
 import torch
 from test_lm import run
 
+from regard.embed.words import Words
 from regard.models.classifier import CLASSIFIERS, Classifier, sized
-from regard.train.classify import RECIPES, Classification, Classify, Confusion, decide
+from regard.train.classify import RECIPES, Classification, Classify, Confusion, decide, start_from
 from regard.train.config import TrainConfig
 from regard.train.labelled import LabelledCorpus, make_corpus, read_text
 from regard.train.task import Criterion
@@ -132,6 +133,33 @@ def test_stopped_then_resumed_has_the_same_bits(data: Path, tmp_path: Path) -> N
         file = f"checkpoints/step-00000012/{name}.safetensors"
         one, other = (tmp_path / run / file for run in ("whole", "parts"))
         assert one.read_bytes() == other.read_bytes()
+
+
+def test_starting_from_word_vectors(data: Path, tmp_path: Path, corpus: LabelledCorpus) -> None:
+    (tmp_path / "glove.txt").write_text("good 1 2 2\nFILM 9 9 9\nfilm 2 1 2\nzebra 0 0 1\n")
+    words = Words.load(tmp_path / "glove.txt")
+    made = Classifier(sized("words", "tiny", len(corpus.tokens), ("0", "1"), width=3))
+    before = made.words.detach().clone()
+    assert start_from(made, corpus.tokens, words) == 2
+    good, film, a = (corpus.tokens.encode(word)[0] for word in ("good", "film", "a"))
+    assert made.words[good].tolist() == [1, 2, 2]
+    assert made.words[film].tolist() == [2, 1, 2]
+    torch.testing.assert_close(made.words[a], 3 * before[a])  # as long as theirs
+
+
+def test_vectors_that_do_not_fit(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "glove.txt").write_text("good 1 2 2\nfilm 2 1 2\n")
+    command = arguments(data, tmp_path / "run", "--vectors", str(tmp_path / "glove.txt"))
+    assert run(command) == 2
+    assert "these vectors have 3 numbers, the model's 64: set model.width=3" in (
+        capsys.readouterr().err
+    )
+    assert not (tmp_path / "run").exists()
+    assert run([*command, "--set", "model.width=3"]) == 0
+    assert "2 of 19 words start from" in capsys.readouterr().out
+    assert run(["train", "classify", "-o", str(tmp_path / "run"), "--resume"]) == 0
 
 
 def test_each_design_has_its_recipe() -> None:
