@@ -11,7 +11,6 @@ from regard.attention.fused import BLOCK, fused, fused_scale
 from regard.attention.score import dot, scaled_dot
 
 
-
 @pytest.fixture(autouse=True)
 def _pytorchs_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is handed to PyTorch is what is tested here, also where regard has a kernel."""

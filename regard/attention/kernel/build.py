@@ -97,4 +97,3 @@ def _run(command: list[str]) -> None:
         lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
         first = next((line for line in lines if "error" in line), lines[0])
         raise BuildError(f"{command[0]} failed: {first}")
-

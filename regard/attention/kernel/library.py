@@ -60,9 +60,7 @@ def load(path: Path, wanted: str = "") -> Kernel | str:
     while (name := library.regard_variant(len(names))) is not None:
         names[name.decode()] = bool(library.regard_runs_here(len(names)))
     if wanted and wanted not in names:
-        raise ConfigError(
-            f"{SWITCH} must be 'off' or one of {', '.join(names)}, got {wanted!r}"
-        )
+        raise ConfigError(f"{SWITCH} must be 'off' or one of {', '.join(names)}, got {wanted!r}")
     if wanted and not names[wanted]:
         return f"{SWITCH}={wanted}, but this CPU cannot run that variant"
     chosen = wanted or _best(names)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from regard.attention.kernel.library import CALL, MOST_TOP, MOST_WIDTH, Kernel, kernel
+from regard.attention.kernel.library import CALL, MOST_WIDTH, Kernel, kernel
 from regard.attention.mask import Mask
 
 DTYPES = {torch.float32: 0, torch.float16: 1, torch.bfloat16: 2}
@@ -163,4 +163,3 @@ def _array(tensor: Tensor) -> tuple[int, ...]:
 
 def _address(tensor: Tensor | None) -> int:
     return 0 if tensor is None else tensor.data_ptr()
-
