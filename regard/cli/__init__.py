@@ -24,6 +24,7 @@ COMMANDS = {
     "explain": "Show every step of attention for one word, with the real numbers.",
     "heads": "Which head of a real model does what, in one text or a corpus.",
     "look": "What every head of a real model does with a text.",
+    "read": "Read a sentence word by word and show what each word attends to.",
     "serve": "Explore texts with a model in a browser on this machine.",
     "train": "Train a model on your own text.",
     "translate": "Translate sentences and show what each word looked at.",

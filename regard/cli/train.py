@@ -1,11 +1,18 @@
-"""regard train: train a model on your own text."""
+"""``regard train``: train a model on your own text."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from regard.train.job import Job
+    from regard.train.loop import Outcome
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 FLAGS = {
     "pairs": "data.pairs",
@@ -19,6 +26,14 @@ FLAGS = {
     "test_pairs": "data.test_pairs",
     "test_source": "data.test_source",
     "test_target": "data.test_target",
+    "text": "data.text",
+    "data": "data.file",
+    "vectors": "data.vectors",
+    "valid": "data.valid",
+    "test": "data.test",
+    "column": "data.column",
+    "unique": "data.unique",
+    "continuous": "data.continuous",
     "vocabulary": "data.vocabulary",
     "level": "data.level",
     "max_length": "data.max_length",
@@ -36,12 +51,46 @@ FLAGS = {
 }
 """Options that are short for a setting."""
 
+SHARED = [
+    click.option("--vocabulary", type=int, metavar="N", help="How many tokens."),
+    click.option("--max-length", type=int, metavar="N", help="Leave out longer text; in tokens."),
+    click.option("--dropout", type=float, metavar="P", help="Share of numbers dropped."),
+    click.option("--learning-rate", type=float, metavar="X", help="Adam's highest step size."),
+    click.option("--batch-tokens", type=int, metavar="N", help="Most tokens in a batch."),
+    click.option("--epochs", type=int, metavar="N", help="Stop after N passes over the data."),
+    click.option("--steps", type=int, metavar="N", help="Stop after N updates."),
+    click.option("--minutes", type=float, metavar="M", help="Be done after M minutes."),
+    click.option(
+        "--patience", type=int, metavar="N", help="Stop after N validations without a best."
+    ),
+    click.option("--seed", type=int, metavar="N", help="Decides weights, dropout, order of data."),
+    click.option("--threads", type=int, metavar="N", help="CPU threads."),
+    click.option(
+        "--config", metavar="FILE", help="Settings in TOML; options on this line come first."
+    ),
+    click.option(
+        "--set", "assignments", multiple=True, metavar="A.B=1", help="Any setting; repeatable."
+    ),
+    click.option("-o", "--output", required=True, metavar="FOLDER", help="The run folder."),
+    click.option("--resume", is_flag=True, help="Go on with the run in the folder, exactly."),
+    click.option("--tensorboard", is_flag=True, help="Also log for TensorBoard."),
+]
+"""Options of every kind of training."""
+
+
+def shared(function: Function) -> Function:
+    """Give a command the options that all have."""
+    for option in reversed(SHARED):
+        function = option(function)
+    return function
+
 
 @click.group()
 def train() -> None:
     """Train a model on your own text.
 
-    'regard train translate --help' says what training a translator takes.
+    'regard train translate --help' says what training a translator takes, 'regard train lm --help'
+    what a language model takes, 'regard train classify --help' what a classifier takes.
     """
 
 
@@ -64,34 +113,9 @@ def train() -> None:
     "--model", metavar="NAME", help="word-by-word, encoder-decoder, bahdanau, transformer."
 )
 @click.option("--size", metavar="SIZE", help="tiny, small, or base: as in the original paper.")
-@click.option("--vocabulary", type=int, metavar="N", help="Tokens, both languages together.")
 @click.option("--level", metavar="LEVEL", help="Tokens are pieces of words (bpe) or words (word).")
-@click.option("--max-length", type=int, metavar="N", help="Leave out longer pairs; in tokens.")
-@click.option("--dropout", type=float, metavar="P", help="Share of numbers dropped in training.")
-@click.option("--learning-rate", type=float, metavar="X", help="Adam's highest step size.")
-@click.option("--batch-tokens", type=int, metavar="N", help="Most tokens in a batch.")
-@click.option("--epochs", type=int, metavar="N", help="Stop after N passes over the data.")
-@click.option("--steps", type=int, metavar="N", help="Stop after N updates.")
-@click.option("--minutes", type=float, metavar="M", help="Be done after M minutes.")
-@click.option("--patience", type=int, metavar="N", help="Stop after N validations without a best.")
-@click.option("--seed", type=int, metavar="N", help="Decides weights, dropout, order of data.")
-@click.option("--threads", type=int, metavar="N", help="CPU threads.")
-@click.option("--config", metavar="FILE", help="Settings in TOML; options on this line come first.")
-@click.option(
-    "--set", "assignments", multiple=True, metavar="A.B=1", help="Any setting; repeatable."
-)
-@click.option("-o", "--output", required=True, metavar="FOLDER", help="The run folder.")
-@click.option("--resume", is_flag=True, help="Go on with the run in the folder, exactly.")
-@click.option("--tensorboard", is_flag=True, help="Also log for TensorBoard.")
-def translate(
-    config: str | None,
-    assignments: tuple[str, ...],
-    output: str,
-    resume: bool,
-    tensorboard: bool,
-    reverse: bool,
-    **flags: Any,
-) -> None:
+@shared
+def translate(reverse: bool, **options: Any) -> None:
     """Train a translator on sentence pairs.
 
     \b
@@ -101,24 +125,100 @@ def translate(
     All settings with a sentence for each: docs/train.md. Several processes: start it with
     'torchrun --nproc-per-node 2 -m regard train translate …'.
     """
+    from regard.train.translate import Translate
+
+    run(Translate(), options, reversed_sides if reverse else None)
+
+
+@train.command()
+@click.option("--text", metavar="FILE", help="A sentence a line, plain or gzip; - is stdin.")
+@click.option("--column", type=int, metavar="N", help="Of a table with tabs: the text's column.")
+@click.option("--unique", is_flag=True, default=None, help="Repeated sentences count once.")
+@click.option("--valid", metavar="FILE", help="A text to validate on; else 1 % is set aside.")
+@click.option("--test", metavar="FILE", help="A text to test on; else 1 % is set aside.")
+@click.option(
+    "--continuous", is_flag=True, default=None, help="Carry the state over from line to line."
+)
+@click.option(
+    "--model", metavar="NAME", help="simple-rnn, simple-rnn+attention, lstm, lstmn, transformer."
+)
+@click.option("--size", metavar="SIZE", help="tiny, small or base.")
+@click.option(
+    "--level", metavar="LEVEL", help="Tokens are pieces (bpe), words (word), or as spaced (space)."
+)
+@shared
+def lm(**options: Any) -> None:
+    """Train a language model on a text.
+
+    \b
+    regard train lm --text english.txt --model lstmn -o runs/lstmn
+    regard train lm --text ptb.train.txt.gz --valid ptb.valid.txt.gz --test ptb.test.txt.gz \\
+        --level space --model lstm -o runs/lstm
+
+    All settings with a sentence for each: docs/language.md. 'regard evaluate' gives the perplexity
+    on the test part, 'regard read' shows what each word attends to.
+    """
+    from regard.train.lm import Language
+
+    run(Language(), options)
+
+
+@train.command()
+@click.option("--data", metavar="FILE", help="A label and a sentence a line; - is stdin.")
+@click.option("--vectors", metavar="FILE", help="Word vectors to start from, such as GloVe's.")
+@click.option("--valid", metavar="FILE", help="The same to validate on; else 1 % is set aside.")
+@click.option("--test", metavar="FILE", help="The same to test on; else 1 % is set aside.")
+@click.option(
+    "--model",
+    metavar="NAME",
+    help="words, simple-rnn, simple-rnn+attention, lstm, lstmn, transformer.",
+)
+@click.option("--size", metavar="SIZE", help="tiny, small or base.")
+@click.option(
+    "--level", metavar="LEVEL", help="Tokens are pieces (bpe), words (word), or as spaced (space)."
+)
+@shared
+def classify(**options: Any) -> None:
+    """Train a classifier on labelled sentences.
+
+    \b
+    regard train classify --data reviews.tsv --model lstmn -o runs/reviews
+    regard train classify --data stsa.binary.train --valid stsa.binary.dev \\
+        --test stsa.binary.test --level space --model words -o runs/words
+
+    The label comes first, then a tab or a space, then the sentence. All settings with a sentence
+    for each: docs/classify.md. 'regard evaluate' gives accuracy and confusion on the test part.
+    """
+    from regard.train.classify import Classify
+
+    run(Classify(), options)
+
+
+def run(
+    job: Job, options: dict[str, Any], change: Callable[[dict[str, Any]], Any] | None = None
+) -> None:
+    """Train as the options say; ``change`` gives the data settings another form."""
     from regard.train.distributed import ToldError
+    from regard.train.job import train as train_model
     from regard.train.progress import progress_on
     from regard.train.settings import merged, nested, parse_assignment, read_toml
-    from regard.train.translate import train_translator
 
-    given = [(FLAGS[name], value) for name, value in flags.items() if value is not None]
+    config, assignments = options.pop("config"), options.pop("assignments")
+    output, resume = options.pop("output"), options.pop("resume")
+    tensorboard = options.pop("tensorboard")
+    given = [(FLAGS[name], value) for name, value in options.items() if value is not None]
     tree = merged(
         read_toml(config) if config else {},
         nested(given),
         nested(parse_assignment(text) for text in assignments),
     )
-    if reverse:
-        tree["data"] = reversed_sides(tree.get("data", {}))
+    if change:
+        tree["data"] = change(tree.get("data", {}))
     main = os.environ.get("RANK", "0") == "0"
     progress = progress_on() if main else None
     try:
-        outcome = train_translator(
-            tree, output, resume=resume, tensorboard=tensorboard, progress=progress
+        outcome = train_model(
+            job, tree, output, resume=resume, tensorboard=tensorboard, progress=progress
         )
     except ToldError:
         click.get_current_context().exit(2)
@@ -129,7 +229,7 @@ def translate(
         if main:
             click.echo(
                 f"stopped and saved at step {outcome.state.step}; to go on: "
-                f"regard train translate -o {output} --resume",
+                f"regard train {job.task} -o {output} --resume",
                 err=True,
             )
         click.get_current_context().exit(130)
@@ -150,11 +250,12 @@ def reversed_sides(data: dict[str, Any]) -> dict[str, Any]:
     return swapped
 
 
-def format_outcome(outcome: Any, output: str) -> str:
+def format_outcome(outcome: Outcome, output: str) -> str:
     """The last line: why it ended, how good it is, where it is."""
     from regard.train.progress import format_seconds
 
-    figure = "" if outcome.state.best is None else f", validation {outcome.state.best:.2f}"
+    best = outcome.state.best
+    figure = "" if best is None else f", validation {outcome.figure} {best:.2f}"
     kind = " (average of checkpoints)" if outcome.averaged else ""
     return (
         f"done ({outcome.reason}) after {outcome.state.step} updates and "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -71,10 +70,11 @@ def translate(
     regard translate "Können Sie mir helfen, diesen Satz zu übersetzen?" --alignment
     regard translate --model transformer --file german.txt > english.txt
     """
+    from regard.cli.input import texts_of
     from regard.models.translation import translate_texts
     from regard.train.shipped import find_translator
 
-    texts = _texts(sentences, file)
+    texts = texts_of(sentences, file, "translate")
     translator, tokens = find_translator(model)
     found = translate_texts(
         translator,
@@ -115,19 +115,6 @@ def _write_page(to: str, trace: Trace, text: str, model: str, quietly: bool) -> 
     if not subject.sheets:
         raise RegardError(f"{trace.mechanism} has no attention, and a page shows attention")
     write_page(to, subject, quietly=quietly)
-
-
-def _texts(sentences: Sequence[str], file: str | None) -> list[str]:
-    """What to translate: the arguments, a file's lines, or what is piped in."""
-    if sentences and file is not None:
-        raise RegardError("give sentences or --file, not both")
-    if sentences:
-        return [" ".join(s.split()) for s in sentences]
-    if file is None and sys.stdin is not None and sys.stdin.isatty():
-        raise RegardError("nothing to translate: give a sentence, --file FILE, or pipe text in")
-    from regard.train.lines import read_lines
-
-    return read_lines(file or "-")
 
 
 def _print(found: Iterator[Translation], texts: Sequence[str], alignment: bool) -> None:

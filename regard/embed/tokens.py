@@ -1,20 +1,23 @@
 """Tokens: text to token ids and back, with a vocabulary learned from the text itself.
 
-One joint vocabulary serves both languages of a translator. Two levels:
+One joint vocabulary serves both languages of a translator. Three levels:
 
 * ``bpe``: words are split into pieces that occur often (byte-pair encoding, Sennrich, Haddow &
   Birch 2016): the pair of neighbouring pieces that is most frequent becomes a piece, again and
   again until the vocabulary is full. A rare word is several pieces, hardly any is unknown.
 * ``word``: the most frequent words, whole; every other word is ``<unk>``.
+* ``space``: the same for text that is in tokens already: a word is what stands between spaces.
 
 ``▁`` marks where a word starts, so that ``decode(encode(text)) == text`` up to runs of white
-space and characters never seen in training. Punctuation is always a token of its own.
+space and characters never seen in training. Punctuation is a token of its own. At level ``space``
+there are no marks, and punctuation is apart only where the text has it apart.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -26,7 +29,12 @@ PAD, UNK, BOS, EOS = 0, 1, 2, 3
 SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
 """Filler, unknown, beginning and end of a sentence: ids 0 to 3."""
 
-Level = Literal["bpe", "word"]
+START = "▁"
+"""Marks a piece that begins a word."""
+
+_SPECIALS = re.compile("|".join(map(re.escape, SPECIAL)))
+
+Level = Literal["bpe", "word", "space"]
 
 
 class Tokens:
@@ -58,7 +66,8 @@ class Tokens:
             special_tokens=list(SPECIAL),
             show_progress=False,
         )
-        tokenizer.train_from_iterator(texts, trainer)
+        plain = (_SPECIALS.sub(" ", text) for text in texts)
+        tokenizer.train_from_iterator(plain, trainer)
         if tokenizer.get_vocab_size() == len(SPECIAL):
             raise DataError(
                 f"there is no text to learn a vocabulary from: no word occurs {least} times"
@@ -74,10 +83,28 @@ class Tokens:
             )
         return self
 
+    @property
+    def spaced(self) -> bool:
+        """Whether a token is what stands between spaces (level ``space``)."""
+        return self.tokenizer.decoder is None
+
     def encode(self, text: str) -> list[int]:
-        """The ids of ``text``; neither <s> nor </s> is added."""
+        """The ids of ``text``; neither <s> nor </s> is added.
+
+        A special token that is written in the text is one: ``<unk>``, as some corpora have it.
+        """
         ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
         return ids
+
+    def cut(self, text: str) -> tuple[list[int], list[str]]:
+        """The ids of ``text`` and their pieces; of an unknown one, the text that it stands for."""
+        found = self.tokenizer.encode(text, add_special_tokens=False)
+        pieces = list(found.tokens)
+        for i, (start, end) in enumerate(found.offsets):
+            if found.ids[i] == UNK:
+                first = not self.spaced and (start == 0 or text[start].isspace())
+                pieces[i] = (START if first else "") + text[start:end].strip()
+        return list(found.ids), pieces
 
     def encode_all(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of many texts, on all cores."""
@@ -136,16 +163,19 @@ class Tokens:
 
 
 def _untrained(level: Level) -> Any:
-    """An empty tokenizer that cuts at white space and punctuation and marks word starts."""
+    """An empty tokenizer that cuts at white space and, unless that is all, at punctuation."""
     from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
-    if level not in ("bpe", "word"):
-        raise DataError(f"tokens are made at level 'bpe' or 'word'; got {level!r}")
+    if level not in ("bpe", "word", "space"):
+        raise DataError(f"tokens are made at level 'bpe', 'word' or 'space'; got {level!r}")
     kind = models.BPE if level == "bpe" else models.WordLevel
     tokenizer = Tokenizer(kind(unk_token=SPECIAL[UNK]))
     tokenizer.normalizer = normalizers.Sequence(
         [normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip()]
     )
+    if level == "space":
+        tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+        return tokenizer
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.Metaspace(), pre_tokenizers.Punctuation("isolated")]
     )

@@ -7,17 +7,56 @@ which must know who stands in one sentence, sees it as (batch, n, width).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from torch import Tensor, nn
 
 from regard.attention import KeyValueCache, Mask, MultiHeadAttention, causal
-from regard.models.config import TranslatorConfig
+from regard.embed.positions import sinusoidal
 from regard.models.dropout import Dropout
 from regard.record import scope
 
 WORTH = 0.05
 """The share of padding from which it is worth leaving it out."""
+POSITIONS = 256
+"""Positions that the table holds at first; it doubles when a longer text comes."""
+
+
+class LayerConfig(Protocol):
+    """What a layer must know of a model's config."""
+
+    @property
+    def width(self) -> int: ...
+
+    @property
+    def heads(self) -> int: ...
+
+    @property
+    def feedforward(self) -> int: ...
+
+    @property
+    def norm(self) -> str: ...
+
+    @property
+    def dropout(self) -> float: ...
+
+
+class Positions(nn.Module):
+    """The table of sinusoidal positions, as long as the texts that came."""
+
+    table: Tensor
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.width = width
+        self.register_buffer("table", sinusoidal(POSITIONS, width), persistent=False)
+
+    def forward(self, n: int, first: int = 0) -> Tensor:
+        """Rows first … first + n − 1 of the table (n, width)."""
+        if first + n > self.table.shape[0]:
+            made = sinusoidal(2 * (first + n), self.width, dtype=self.table.dtype)
+            self.table = made.to(self.table.device)
+        return self.table[first : first + n]
 
 
 class Rows(NamedTuple):
@@ -64,7 +103,7 @@ class FeedForward(nn.Module):
 class Layer(nn.Module):
     """What both kinds of layer share: how a sublayer joins the stream."""
 
-    def __init__(self, config: TranslatorConfig) -> None:
+    def __init__(self, config: LayerConfig) -> None:
         super().__init__()
         self.before = config.norm == "pre"
         self.attention = MultiHeadAttention(config.width, config.heads)
@@ -97,7 +136,7 @@ class EncoderLayer(Layer):
 class DecoderLayer(Layer):
     """Causal self-attention, cross-attention to the encoder's memory, feed-forward."""
 
-    def __init__(self, config: TranslatorConfig) -> None:
+    def __init__(self, config: LayerConfig) -> None:
         super().__init__(config)
         self.cross = MultiHeadAttention(config.width, config.heads)
         self.cross_norm = nn.LayerNorm(config.width)

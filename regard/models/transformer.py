@@ -9,15 +9,11 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention import KeyValueCache, Mask, causal, padding
-from regard.embed.positions import sinusoidal
 from regard.errors import ConfigError
 from regard.models.config import TranslatorConfig
-from regard.models.layers import DecoderLayer, EncoderLayer, Rows
+from regard.models.layers import DecoderLayer, EncoderLayer, Positions, Rows
 from regard.models.translator import State, Step, Translator, check_source, pick, real
 from regard.record import scope
-
-POSITIONS = 256
-"""Positions that the table holds at first; it doubles when a longer text comes."""
 
 
 @dataclass(kw_only=True)
@@ -75,8 +71,6 @@ class Transformer(Translator):
     the sums of words and positions and on each sublayer's output (section 5.4).
     """
 
-    table: Tensor
-
     def __init__(self, config: TranslatorConfig) -> None:
         super().__init__(config)
         width = config.width
@@ -85,14 +79,7 @@ class Transformer(Translator):
         last = config.norm == "pre"
         self.encoder_norm = nn.LayerNorm(width) if last else nn.Identity()
         self.decoder_norm = nn.LayerNorm(width) if last else nn.Identity()
-        self.register_buffer("table", sinusoidal(POSITIONS, width), persistent=False)
-
-    def positions(self, n: int, first: int = 0) -> Tensor:
-        """Rows first … first + n − 1 of the table of positions (n, width)."""
-        if first + n > self.table.shape[0]:
-            made = sinusoidal(2 * (first + n), self.config.width, dtype=self.table.dtype)
-            self.table = made.to(self.table.device)
-        return self.table[first : first + n]
+        self.positions = Positions(width)
 
     def _enter(self, words: Tensor, rows: Rows, n: int) -> Tensor:
         """sqrt(d) E w + PE of the real positions, given the words' vectors (B, n, width)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,14 +9,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from regard.embed.tokens import BOS, EOS, SPECIAL, Tokens
+from regard.embed.pieces import gathered
+from regard.embed.tokens import BOS, EOS, Tokens
 from regard.models.decode import Hypothesis, translate_batch
 from regard.models.translator import Translator
 from regard.record import record
 from regard.trace import Array, Step, Trace
-
-START = "▁"
-"""Marks a piece that begins a word."""
 
 
 @dataclass(frozen=True)
@@ -111,33 +108,9 @@ def _finished(
     if found.weights is not None:
         weights = found.weights[: len(after)].float().numpy()
     if words:
-        before, weights = _gathered(before, weights.T, mean=False)
-        after, weights = _gathered(after, weights.T, mean=True)
+        before, weights = gathered(before, weights.T, mean=False)
+        after, weights = gathered(after, weights.T, mean=True)
     return Translation(tokens.decode(found.ids), before, after, weights, found.score)
-
-
-def _gathered(pieces: list[str], rows: Array, mean: bool) -> tuple[list[str], Array]:
-    """Pieces and their rows, the pieces of a word made one."""
-    starts = [i for i, _ in enumerate(pieces) if i == 0 or _begins(pieces[i - 1], pieces[i])]
-    if not starts:
-        return [], rows[:0]
-    ends = [*starts[1:], len(pieces)]
-    texts = ["".join(pieces[a:b]).removeprefix(START) for a, b in zip(starts, ends, strict=True)]
-    sums = np.add.reduceat(rows, starts, axis=0)
-    counts = np.array([b - a for a, b in zip(starts, ends, strict=True)], sums.dtype)
-    return texts, sums / counts[:, None] if mean else sums
-
-
-def _begins(before: str, piece: str) -> bool:
-    """Whether ``piece`` begins a token of its own: a word, a punctuation mark, a special token."""
-    if before == START:  # a mark after a space is cut into the space and the mark
-        return False
-    return piece.startswith(START) or _apart(piece) or _apart(before)
-
-
-def _apart(piece: str) -> bool:
-    mark = piece.removeprefix(START)
-    return piece in SPECIAL or (len(mark) == 1 and unicodedata.category(mark).startswith("P"))
 
 
 def trace_of(model: Translator, tokens: Tokens, text: str, found: Translation) -> Trace:

@@ -45,8 +45,8 @@ class Batch:
 
 def collate(examples: Sequence[Example]) -> Batch:
     """One padded batch of the examples, in their order."""
-    source, source_lengths = _padded([[*e.source, EOS] for e in examples])
-    target, target_lengths = _padded([[BOS, *e.target, EOS] for e in examples])
+    source, source_lengths = padded([[*e.source, EOS] for e in examples])
+    target, target_lengths = padded([[BOS, *e.target, EOS] for e in examples])
     return Batch(source, source_lengths, target, target_lengths)
 
 
@@ -80,7 +80,8 @@ def plan(
     return [batches[i] for i in chance.permutation(len(batches))] if chance else batches
 
 
-def _padded(rows: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
+def padded(rows: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
+    """The rows (B, n) filled with PAD, and their lengths (B,)."""
     lengths = np.array([len(row) for row in rows])
     table = np.full((len(rows), lengths.max(initial=0)), PAD)
     for filled, row in zip(table, rows, strict=True):

@@ -2,6 +2,7 @@
 
     checkpoints/step-00000500/model.safetensors        the weights
                               optimizer.safetensors    Adam's memory of each weight
+                              carried.safetensors      what one batch leaves to the next, if any
                               state.json               position, best, random states, hashes
 
 A checkpoint is a folder written under another name and renamed when it is complete, so there is
@@ -32,6 +33,7 @@ from regard.errors import FileError
 
 FORMAT = 1
 WEIGHTS, MEMORY, STATE = "model.safetensors", "optimizer.safetensors", "state.json"
+CARRIED = "carried.safetensors"
 
 
 @dataclass
@@ -75,6 +77,8 @@ class Checkpoint:
     memory: dict[str, Tensor]
     random: list[dict[str, Any]]
     """One per process."""
+    carried: dict[str, Tensor] = field(default_factory=dict)
+    """What the last batch left to the next."""
 
 
 class Checkpoints:
@@ -99,6 +103,8 @@ class Checkpoints:
                 WEIGHTS: _write(temporary / WEIGHTS, checkpoint.weights),
                 MEMORY: _write(temporary / MEMORY, checkpoint.memory),
             }
+            if checkpoint.carried:
+                hashes[CARRIED] = _write(temporary / CARRIED, checkpoint.carried)
             content = {
                 "regard": FORMAT,
                 "state": asdict(checkpoint.state),
@@ -151,9 +157,10 @@ class Checkpoints:
                     )
             state = State(**content["state"])
             weights, memory = load_file(path / WEIGHTS), load_file(path / MEMORY)
+            carried = load_file(path / CARRIED) if CARRIED in content["files"] else {}
         except (OSError, ValueError, KeyError, TypeError, safetensors.SafetensorError) as error:
             raise FileError(f"the checkpoint {path.name} is damaged: {error}") from error
-        return Checkpoint(state, weights, memory, content["random"])
+        return Checkpoint(state, weights, memory, content["random"], carried)
 
     def weights(self, step: int) -> dict[str, Tensor]:
         """The weights of a step."""
@@ -181,8 +188,8 @@ class Checkpoints:
             if step in complete:
                 continue
             if step in wanted:
-                (path / STATE).unlink(missing_ok=True)
-                (path / MEMORY).unlink(missing_ok=True)
+                for name in (STATE, MEMORY, CARRIED):
+                    (path / name).unlink(missing_ok=True)
             else:
                 shutil.rmtree(path, ignore_errors=True)
 

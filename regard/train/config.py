@@ -54,8 +54,8 @@ class PairsConfig:
             *_both("pairs", self.pairs, self.source, self.target, needed=True),
             *_both("valid_pairs", self.valid_pairs, self.valid_source, self.valid_target),
             *_both("test_pairs", self.test_pairs, self.test_source, self.test_target),
-            *_at_least(self, 1, "source_column", "target_column", "least", "max_length"),
-            *_at_least(self, 0, "split_seed"),
+            *at_least(self, 1, "source_column", "target_column", "least", "max_length"),
+            *at_least(self, 0, "split_seed"),
         ]
         if self.vocabulary and self.vocabulary < 5:
             problems.append(f"vocabulary must be at least 5, or 0, got {self.vocabulary}")
@@ -108,7 +108,7 @@ class TrainConfig:
     validate_at_most: int = 500
     """Examples of the validation part that are decoded for the score; its loss is of all."""
     monitor: Literal["score", "loss"] = "score"
-    """What must get better: the task's own score (BLEU), or the validation loss."""
+    """What must get better: the task's own score (BLEU, …), or the validation loss."""
     save_every: int = 500
     """Updates between checkpoints; each validation also makes one; 0 = only those."""
     average: int = 5
@@ -130,9 +130,9 @@ class TrainConfig:
         whole = ("warmup", "epochs", "steps", "patience", "validate_every", "save_every")
         real = ("weight_decay", "clip", "minutes")
         problems = [
-            *_at_least(self, 0, *whole, *real, "seed", "threads"),
-            *_at_least(self, 1, "accumulate", "average", "log_every", "validate_at_most"),
-            *_at_least(self, 2, "batch_tokens"),
+            *at_least(self, 0, *whole, *real, "seed", "threads"),
+            *at_least(self, 1, "accumulate", "average", "log_every", "validate_at_most"),
+            *at_least(self, 2, "batch_tokens"),
         ]
         for name in ("learning_rate", "epsilon"):
             if not 0 < getattr(self, name) < 100:
@@ -154,7 +154,8 @@ FREE = ("epochs", "steps", "minutes", "patience", "threads", "device", "log_ever
 """Settings of TrainConfig that may differ when a run is resumed: when to stop, where to run."""
 
 
-def _at_least(config: object, least: int, *names: str) -> list[str]:
+def at_least(config: object, least: int, *names: str) -> list[str]:
+    """A problem for each of these fields that is less than ``least``."""
     pairs = [(name, getattr(config, name)) for name in names]
     return [
         f"{name} must be at least {least}, got {value}" for name, value in pairs if value < least

@@ -137,13 +137,14 @@ def print_summary(corpus: Corpus, config: PairsConfig, note: Callable[[str], Non
     if config.vocabulary == 0 and len(corpus.tokens) < USUAL_VOCABULARY:
         note(f"the text allows no more than these {len(corpus.tokens):,} tokens")
     if text.empty:
-        note(f"left out: {_lines(text.empty)} with nothing on a side")
+        note(f"left out: {numbered(text.empty)} with nothing on a side")
     if corpus.long:
-        note(f"left out: {_lines(corpus.long)} of more than {config.max_length} tokens on a side")
+        note(f"left out: {numbered(corpus.long)} of more than {config.max_length} tokens on a side")
     if text.overlap:
         note(f"{text.overlap:,} training pairs share a sentence with the validation or test files")
 
 
-def _lines(numbers: list[int]) -> str:
+def numbered(numbers: list[int]) -> str:
+    """``3 lines (4, 7, 9)``, of many the first."""
     shown = ", ".join(map(str, numbers[:5])) + (", …" if len(numbers) > 5 else "")
     return f"{len(numbers):,} {'line' if len(numbers) == 1 else 'lines'} ({shown})"

@@ -5,7 +5,7 @@ tokens.json          the vocabulary
 model.safetensors    the best weights so far; at the end the averaged ones if they are better
 log.jsonl            one line an event
 curves.png           loss and score over time
-valid.tsv, test.tsv  the pairs that were not trained on
+valid.tsv, test.tsv  the lines that were not trained on; of plain text valid.txt, test.txt
 checkpoints/         what --resume goes on from
 """
 
@@ -16,7 +16,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import safetensors
 from safetensors.torch import save_file
@@ -32,10 +32,21 @@ from regard.train.packing import unpacked
 from regard.train.settings import Tree, flat
 
 if TYPE_CHECKING:
+    from regard.models.classifier import Classifier
+    from regard.models.language import LanguageModel
     from regard.models.translator import Translator
 
+Some = TypeVar("Some", bound=nn.Module)
 FORMAT = 1
-PATHS = ("pairs", "source", "target")
+PATHS = {
+    *(
+        f"data.{part}{name}"
+        for part in ("", "valid_", "test_")
+        for name in ("pairs", "source", "target")
+    ),
+    *(f"data.{name}" for name in ("text", "file", "vectors", "valid", "test")),
+}
+"""Settings that name files: these may be elsewhere when a run is resumed."""
 
 
 class RunFolder:
@@ -50,6 +61,8 @@ class RunFolder:
         self.curves = self.path / "curves.png"
         self.valid = self.path / "valid.tsv"
         self.test = self.path / "test.tsv"
+        self.valid_text = self.path / "valid.txt"
+        self.test_text = self.path / "test.txt"
         self.checkpoints = self.path / "checkpoints"
 
     def read_config(self) -> Tree:
@@ -80,8 +93,7 @@ class RunFolder:
         """Refuse to go on with a run under settings that would make it another run."""
         old, new = flat(self.read_config()), flat({"regard": FORMAT, **config})
         free = {f"train.{name}" for name in FREE} | {"made.regard", "made.torch"}
-        free |= {f"data.{part}{name}" for part in ("", "valid_", "test_") for name in PATHS}
-        keys = [k for k in {**old, **new} if k not in free and old.get(k) != new.get(k)]
+        keys = [k for k in {**old, **new} if k not in free | PATHS and old.get(k) != new.get(k)]
         if keys:
             changes = ", ".join(f"{k} was {old.get(k)!r}, is {new.get(k)!r}" for k in keys[:5])
             raise ConfigError(
@@ -153,12 +165,38 @@ def load_translator(folder: str | os.PathLike[str]) -> tuple[Translator, Tokens]
     """The translator of a run folder, ready to translate, and its tokens."""
     from regard.models.translator import TranslatorConfig, build
 
+    run, config = _opened(folder, "translate", "translator")
+    return _filled(run, build(TranslatorConfig.from_dict(config["model"])))
+
+
+def load_language_model(folder: str | os.PathLike[str]) -> tuple[LanguageModel, Tokens]:
+    """The language model of a run folder, ready to read, and its tokens."""
+    from regard.models.language import LanguageConfig, LanguageModel
+
+    run, config = _opened(folder, "lm", "language model")
+    return _filled(run, LanguageModel(LanguageConfig.from_dict(config["model"])))
+
+
+def load_classifier(folder: str | os.PathLike[str]) -> tuple[Classifier, Tokens]:
+    """The classifier of a run folder, ready to decide, and its tokens."""
+    from regard.models.classifier import Classifier, ClassifierConfig
+
+    run, config = _opened(folder, "classify", "classifier")
+    return _filled(run, Classifier(ClassifierConfig.from_dict(config["model"])))
+
+
+def _opened(folder: str | os.PathLike[str], task: str, what: str) -> tuple[RunFolder, Tree]:
+    """The run folder and its config, if it holds a model of this kind."""
     run = RunFolder(folder)
     config = run.read_config()
-    if config.get("task") != "translate":
-        raise FileError(f"{str(folder)!r} holds no translator but a {config.get('task')!r} run")
+    if config.get("task") != task:
+        raise FileError(f"{str(folder)!r} holds no {what} but a {config.get('task')!r} run")
     if not run.model.exists():
         raise FileError(f"{str(folder)!r} has no {run.model.name} yet: no validation was reached")
-    model = build(TranslatorConfig.from_dict(config["model"]))
+    return run, config
+
+
+def _filled(run: RunFolder, model: Some) -> tuple[Some, Tokens]:
+    """The model with the run's weights, and the run's tokens."""
     set_weights(model, unpacked(read_weights(run.model)), repr(str(run.model)))
     return model.eval(), Tokens.load(run.tokens)

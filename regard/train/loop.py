@@ -35,7 +35,7 @@ from regard.train.memory import make_optimizer, read_memory, set_memory
 from regard.train.progress import Progress, Status
 from regard.train.schedule import learning_rate
 from regard.train.stop import stopping
-from regard.train.task import Criterion, Task
+from regard.train.task import Carrying, Criterion, Task
 
 T = TypeVar("T")
 
@@ -50,6 +50,8 @@ class Outcome:
     """Where it was then; ``state.best`` is the validation figure of the saved model."""
     averaged: bool
     """Whether the saved model is the average of several checkpoints."""
+    figure: str = "figure"
+    """What ``state.best`` is: BLEU, perplexity, accuracy, or loss."""
 
 
 class Loop:
@@ -201,6 +203,9 @@ class Loop:
             self.weights(),
             read_memory(self.optimizer, self.task.model),
             self.world.collected(random_state()),
+            {name: whole(tensor) for name, tensor in self.task.carried().items()}
+            if isinstance(self.task, Carrying)
+            else {},
         )
         self.on_main(lambda: self.checkpoints.save(checkpoint))
         self.saved = self.state.step, self.state.validated
@@ -216,6 +221,8 @@ class Loop:
         self.saved = self.state.step, self.state.validated
         set_weights(self.task.model, found.weights, "the checkpoint")
         set_memory(self.optimizer, self.task.model, found.memory)
+        if isinstance(self.task, Carrying):
+            self.task.carry(found.carried)
         if len(found.random) == self.world.size:
             restore_random(found.random[self.world.rank])
         else:
@@ -236,7 +243,7 @@ class Loop:
         state.seconds = time.monotonic() - self.started
         end = {"reason": reason, "figure": state.best, "averaged": averaged}
         self.log.write("end", step=state.step, **end, seconds=round(state.seconds, 1))
-        return Outcome(reason, state, averaged)
+        return Outcome(reason, state, averaged, self.label(self.config.monitor))
 
     def try_average(self) -> bool:
         """Average the remembered checkpoints; keep that if it validates at least as well."""

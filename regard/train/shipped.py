@@ -11,20 +11,26 @@ from regard.embed.tokens import Tokens
 from regard.errors import FileError, nearest
 from regard.files import write_text
 from regard.train.checkpoint import read_weights
-from regard.train.folder import RunFolder, load_translator, write_weights
+from regard.train.folder import (
+    RunFolder,
+    load_language_model,
+    load_translator,
+    write_weights,
+)
 from regard.train.packing import packed, unpacked
 
 if TYPE_CHECKING:
+    from regard.models.language import LanguageModel
     from regard.models.translator import Translator
 
 HOME = Path(__file__).parent.parent / "shipped"
 """A folder for each model: config.json, tokens.json, model.safetensors, card.md."""
 
 
-def names(task: str) -> list[str]:
-    """The models for ``task`` that come with the package."""
+def names(task: str | None = None) -> list[str]:
+    """The models that come with the package, all of them or those for ``task``."""
     folders = sorted(path.parent for path in HOME.glob("*/model.safetensors"))
-    return [f.name for f in folders if RunFolder(f).read_config()["task"] == task]
+    return [f.name for f in folders if task in (None, RunFolder(f).read_config()["task"])]
 
 
 def find_translator(name: str | os.PathLike[str]) -> tuple[Translator, Tokens]:
@@ -32,7 +38,12 @@ def find_translator(name: str | os.PathLike[str]) -> tuple[Translator, Tokens]:
     return load_translator(find_folder(name, "translate"))
 
 
-def find_folder(name: str | os.PathLike[str], task: str) -> Path:
+def find_language_model(name: str | os.PathLike[str]) -> tuple[LanguageModel, Tokens]:
+    """The language model called ``name``, or the one of that run folder."""
+    return load_language_model(find_folder(name, "lm"))
+
+
+def find_folder(name: str | os.PathLike[str], task: str | None = None) -> Path:
     """The folder of a model that comes with the package, or ``name`` itself if it is a folder."""
     known = names(task)
     if str(name) in known:

@@ -1,19 +1,26 @@
-"""Split: which pairs are trained on and which are kept to check with.
+"""Split: which examples are trained on and which are kept to check with.
 
 A sentence that is known from training is no test. So all pairs that share a sentence on either
 side, directly or through others, form one group, and a group goes to one side as a whole: no
 sentence of the validation or test part, source or target, occurs anywhere in the training part.
+Of plain text, a group is all lines with the same sentence.
 """
 
 from __future__ import annotations
 
 import hashlib
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from regard.errors import DataError
 from regard.train.pairs import Pair
+
+Part = Literal["train", "valid", "test"]
+_VALID: Part = "valid"
+_TEST: Part = "test"
 
 
 @dataclass(frozen=True)
@@ -26,32 +33,41 @@ class Split:
 
 
 def split(pairs: Sequence[Pair], valid: float, test: float, seed: int = 0) -> Split:
-    """Put about the shares ``valid`` and ``test`` of the pairs aside, by groups.
-
-    A group's place depends on its smallest sentence and ``seed`` alone, so adding lines moves
-    no other group. A group of more than a tenth of a part would decide that part alone: it is
-    trained on.
-    """
-    parts: dict[str, list[Pair]] = {"train": [], "valid": [], "test": []}
+    """Put about the shares ``valid`` and ``test`` of the pairs aside, by groups."""
+    parts: dict[Part, list[Pair]] = {"train": [], "valid": [], "test": []}
     names = groups(pairs)
-    sizes: dict[str, int] = {}
-    for name in names:
-        sizes[name] = sizes.get(name, 0) + 1
-    for pair, name in zip(pairs, names, strict=True):
-        place = _place(name, seed)
-        part, share = ("valid", valid) if place < valid else ("test", test)
-        if place >= valid + test or sizes[name] > max(1.0, 0.1 * share * len(pairs)):
-            part = "train"
+    for pair, part in zip(pairs, places(names, valid, test, seed, "pairs"), strict=True):
         parts[part].append(pair)
-    for part, share in (("valid", valid), ("test", test)):
-        if share and not parts[part]:
-            raise DataError(
-                f"no group of sentences fell to the {part} part: {len(pairs)} pairs are too few "
-                f"for a share of {share:g}; give more pairs, a larger share, or a file for it"
-            )
-    if not parts["train"]:
-        raise DataError(f"no pairs are left to train on of {len(pairs)}")
     return Split(**parts)
+
+
+def places(
+    names: Sequence[str], valid: float, test: float, seed: int = 0, what: str = "lines"
+) -> list[Part]:
+    """The part of each example, given the name of its group; ``what`` examples are, for errors.
+
+    A group's place depends on its name and ``seed`` alone, so adding lines moves no other group.
+    A group of more than a tenth of a part would decide that part alone: it is trained on.
+    """
+    sizes = Counter(names)
+
+    def place(name: str) -> Part:
+        at = _place(name, seed)
+        part, share = (_VALID, valid) if at < valid else (_TEST, test)
+        if at >= valid + test or sizes[name] > max(1.0, 0.1 * share * len(names)):
+            return "train"
+        return part
+
+    found = [place(name) for name in names]
+    for part, share in ((_VALID, valid), (_TEST, test)):
+        if share and part not in found:
+            raise DataError(
+                f"no group of sentences fell to the {part} part: {len(names)} {what} are too few "
+                f"for a share of {share:g}; give more {what}, a larger share, or a file for it"
+            )
+    if "train" not in found:
+        raise DataError(f"no {what} are left to train on of {len(names)}")
+    return found
 
 
 def groups(pairs: Sequence[Pair]) -> list[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from typing import Protocol, runtime_checkable
 
 from torch import Tensor, nn
 
@@ -37,6 +37,17 @@ class Task(Protocol):
 
     def validation_loss(self, rows: list[int]) -> Tensor:
         """The sum of the losses of these validation examples."""
+
+
+@runtime_checkable
+class Carrying(Protocol):
+    """A task whose batches depend on those before them: what it carries over is saved too."""
+
+    def carried(self) -> dict[str, Tensor]:
+        """What the next batch will need of the last one."""
+
+    def carry(self, tensors: Mapping[str, Tensor]) -> None:
+        """Go on with what :meth:`carried` gave."""
 
 
 class Criterion(nn.Module):

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from contextlib import nullcontext
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import Any
 
@@ -13,31 +10,27 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard import __version__
 from regard.embed.tokens import Tokens
-from regard.errors import ConfigError, MissingExtraError, RegardError, nearest
+from regard.errors import MissingExtraError
 from regard.models.decode import translate_batch
 from regard.models.translator import Translator, TranslatorConfig, build, sized
 from regard.train.batches import Batch, Example, collate, plan
-from regard.train.checkpoint import seed_all
 from regard.train.config import PairsConfig, TrainConfig
 from regard.train.corpus import (
     Corpus,
+    Text,
     learn_tokens,
     make_corpus,
     print_summary,
     read_text,
     summary,
 )
-from regard.train.curves import draw_curves
-from regard.train.distributed import World, joined
+from regard.train.distributed import World
 from regard.train.folder import RunFolder
-from regard.train.log import Log
-from regard.train.loop import Loop, Outcome
+from regard.train.job import Job, Settings, too_long
 from regard.train.metrics import bleu, chrf
 from regard.train.pairs import write_pairs
-from regard.train.progress import Progress
-from regard.train.settings import Tree, complain, make, merged
+from regard.train.settings import Tree
 
 RECIPES: dict[str, Tree] = {
     "word-by-word": {"learning_rate": 3e-3, "warmup": 200, "batch_tokens": 2000},
@@ -50,7 +43,6 @@ BASE_RECIPES: dict[str, Tree] = {
     "transformer": {"learning_rate": 7e-4, "warmup": 4000, "batch_tokens": 4000},
 }
 """The same for size base: the Transformer paper's width**-0.5 · warmup**-0.5."""
-USUAL_MODEL, USUAL_SIZE, USUAL_EPOCHS = "bahdanau", "small", 30
 
 
 class Translation:
@@ -113,174 +105,56 @@ class Translation:
         return (bleu if self.score == "BLEU" else chrf)(said, references).value
 
 
-@dataclass(frozen=True)
-class Settings:
-    """All that the user decided, with what follows from it."""
+class Translate(Job):
+    """``regard train translate``."""
 
-    data: PairsConfig
-    model: Tree
-    """Settings of :class:`TranslatorConfig` and perhaps ``size``."""
-    train: TrainConfig
+    task = "translate"
+    reads = "pairs"
+    data_config = PairsConfig
+    model_config = TranslatorConfig
+    usual_model = "bahdanau"
+    usual_epochs = 30
 
-    def translator(self, vocabulary: int) -> TranslatorConfig:
-        """The model's config, once the vocabulary is known."""
-        rest = {k: v for k, v in self.model.items() if k not in ("model", "size", "vocabulary")}
-        if "vocabulary" in self.model:  # a saved config: complete
-            own = {"model": self.model["model"], "vocabulary": vocabulary}
-            return TranslatorConfig.from_dict(own | rest)
-        size = self.model.get("size", USUAL_SIZE)
-        return sized(self.model["model"], size, vocabulary, **rest)
+    def recipe(self, model: Mapping[str, Any]) -> Tree:
+        name = str(model["model"])
+        base = BASE_RECIPES.get(name, {}) if model.get("size") == "base" else {}
+        return RECIPES.get(name, {}) | base
 
+    def sized(self, model: str, size: str, **settings: Any) -> TranslatorConfig:
+        return sized(model, size, **settings)
 
-def settle(tree: Tree) -> Settings:
-    """Check a tree of settings, sections data, model and train; every problem at once."""
-    sections = ("data", "model", "train")
-    problems = [
-        f"there is no section {name}{nearest(name, sections)}"
-        for name in tree
-        if name not in sections
-    ]
-    known = [field.name for field in fields(TranslatorConfig)] + ["size"]
-    model = {"model": USUAL_MODEL} | tree.get("model", {})
-    strange = [k for k in model if k not in known]
-    problems += [f"there is no setting model.{k}{nearest(k, known)}" for k in strange]
-    name = str(model["model"])
-    base = BASE_RECIPES.get(name, {}) if model.get("size") == "base" else {}
-    train = RECIPES.get(name, {}) | base | tree.get("train", {})
-    if not any(train.get(limit) for limit in ("epochs", "steps", "minutes")):
-        train["epochs"] = USUAL_EPOCHS
-    data_config, data_problems = make(PairsConfig, tree.get("data", {}), "data")
-    train_config, train_problems = make(TrainConfig, train, "train")
-    problems += data_problems + train_problems
-    if data_config and train_config and data_config.max_length + 2 > train_config.batch_tokens:
-        problems.append(
-            f"train.batch_tokens ({train_config.batch_tokens}) must hold a sentence of "
-            f"data.max_length ({data_config.max_length}) tokens and 2 more"
-        )
-    if not strange:
-        problems += _model_problems(model)
-    complain(problems)
-    assert data_config is not None
-    assert train_config is not None
-    return Settings(data_config, model, train_config)
+    def build(self, config: TranslatorConfig) -> Translator:
+        return build(config)
 
+    def read(self, data: PairsConfig) -> Text:
+        return read_text(data)
 
-def train_translator(
-    settings: Tree,
-    output: str,
-    *,
-    resume: bool = False,
-    tensorboard: bool = False,
-    progress: Progress | None = None,
-) -> Outcome:
-    """Train a translator into the run folder ``output``. Called by every process of a run."""
-    began = time.monotonic()
-    folder = RunFolder(output)
-    with joined(str(settings.get("train", {}).get("device", "auto"))) as world:
-        progress = progress if progress and world.main else Progress()
-        if resume:
-            settings = _resumed(world.from_main(folder.read_config), settings)
-        else:
-            world.from_main(folder.check_new)
-        chosen = settle(settings)
-        _check_able(chosen, world, tensorboard)
-        if chosen.train.threads:
-            torch.set_num_threads(chosen.train.threads)
-        corpus = _corpus(chosen.data, folder, world)
-        model_config = chosen.translator(len(corpus.tokens))
-        config = {
-            "task": "translate",
-            "data": asdict(chosen.data),
-            "model": model_config.to_dict(),
-            "train": asdict(chosen.train),
-            "made": {
-                "regard": __version__,
-                "torch": torch.__version__,
-                "pairs": corpus.text.digest,
-            },
-        }
-        world.from_main(lambda: _open(folder, config, corpus, resume))
-        with folder.locked() if world.main else nullcontext():
-            log = Log(folder.log if world.main else None, tensorboard)
-            seed_all(chosen.train.seed)
-            model = build(model_config)
-            print_summary(corpus, chosen.data, progress.note)
-            numbers = sum(p.numel() for p in model.parameters())
-            progress.note(f"{model_config.model}: {numbers:,} parameters")
-            if not resume:
-                log.write("data", **summary(corpus, chosen.data), parameters=numbers)
-            task = Translation(model, corpus, chosen.train)
-            spent = time.monotonic() - began
-            loop = Loop(
-                task, chosen.train, folder, world=world, progress=progress, log=log, spent=spent
-            )
-            outcome = loop.run(resume)
-            if world.main:
-                _draw(folder, progress)
-            return outcome
+    def learn(self, text: Text, data: PairsConfig) -> Tokens:
+        return learn_tokens(text, data)
 
+    def encode(self, text: Text, tokens: Tokens, data: PairsConfig) -> Corpus:
+        return make_corpus(text, tokens, data)
 
-def _resumed(saved: Tree, settings: Tree) -> Tree:
-    """The saved settings with the given ones on top; a model named anew replaces the saved one."""
-    kept = {name: saved[name] for name in ("data", "model", "train")}
-    given = settings.get("model", {})
-    if given:
-        kept["model"] = {"model": kept["model"]["model"]}
-    return merged(kept, settings)
+    def make_task(self, model: Translator, corpus: Corpus, settings: Settings) -> Translation:
+        return Translation(model, corpus, settings.train)
 
+    def summary(self, corpus: Corpus, data: PairsConfig) -> dict[str, Any]:
+        return summary(corpus, data)
 
-def _check_able(settings: Settings, world: World, tensorboard: bool) -> None:
-    """Find out what is missing before any work is done."""
-    if tensorboard and find_spec("tensorboard") is None:
-        raise MissingExtraError("TensorBoard", "tensorboard")
-    if not settings.train.sharded and find_spec("sacrebleu") is None:
-        raise MissingExtraError("BLEU", "train")
-    files = [v for k, v in asdict(settings.data).items() if v == "-"]
-    if len(files) > 1 or (files and world.size > 1):
-        raise ConfigError("standard input (-) can be read once, by one process: give files")
+    def print_summary(self, corpus: Corpus, data: PairsConfig, note: Callable[[str], None]) -> None:
+        print_summary(corpus, data, note)
 
+    def write_parts(self, folder: RunFolder, corpus: Corpus) -> None:
+        write_pairs(folder.valid, corpus.text.parts.valid)
+        if corpus.text.parts.test:
+            write_pairs(folder.test, corpus.text.parts.test)
 
-def _corpus(config: PairsConfig, folder: RunFolder, world: World) -> Corpus:
-    """The corpus, the same in every process."""
-    text = read_text(config)
-    if len(set(world.collected(text.digest))) > 1:
-        raise ConfigError("the processes of this run read different data: give all the same files")
+    def conflicts(self, settings: Settings) -> list[str]:
+        return too_long(settings)
 
-    def vocabulary() -> str:
-        exists = folder.tokens.exists()
-        tokens = Tokens.load(folder.tokens) if exists else learn_tokens(text, config)
-        return tokens.to_text()
-
-    return make_corpus(text, Tokens.from_text(world.from_main(vocabulary)), config)
-
-
-def _open(folder: RunFolder, config: Tree, corpus: Corpus, resume: bool) -> None:
-    """Make the run folder, or make sure that it is this run's."""
-    if resume:
-        folder.check_same(config)
-    else:
-        folder.check_new()
-    folder.write_config(config)
-    corpus.tokens.save(folder.tokens)
-    write_pairs(folder.valid, corpus.text.parts.valid)
-    if corpus.text.parts.test:
-        write_pairs(folder.test, corpus.text.parts.test)
-
-
-def _draw(folder: RunFolder, progress: Progress) -> None:
-    try:
-        draw_curves(folder.log, folder.curves)
-    except RegardError as error:
-        progress.note(f"no picture of the curves: {error}")
-
-
-def _model_problems(model: dict[str, Any]) -> list[str]:
-    """What is wrong with the model's settings, found before any data is read."""
-    try:
-        Settings(PairsConfig(pairs="-"), model, TrainConfig()).translator(100)
-    except ConfigError as error:
-        return [str(error)]
-    return []
+    def check_able(self, settings: Settings, world: World) -> None:
+        if not settings.train.sharded and find_spec("sacrebleu") is None:
+            raise MissingExtraError("BLEU", "train")
 
 
 def _lengths(example: Example) -> tuple[int, int]:

@@ -18,8 +18,10 @@ def format_place(explained: Explained) -> str:
 
 
 def format_question(explained: Explained) -> str:
-    """What the steps answer."""
-    return f"What does {visible(explained.reading.tokens[explained.word])!r} take from each token?"
+    """What the steps answer; of a token that occurs twice, also which is meant."""
+    tokens, place = explained.reading.tokens, explained.word
+    where = f" at position {place}" if tokens.count(tokens[place]) > 1 else ""
+    return f"What does {visible(tokens[place])!r}{where} take from each token?"
 
 
 def format_choice(explained: Explained) -> str:

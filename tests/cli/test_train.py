@@ -205,8 +205,7 @@ def test_a_checkpoint_cut_in_half(
 def test_tensorboard_is_not_there(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = {"sacrebleu": True, "tensorboard": None}
-    monkeypatch.setattr("regard.train.translate.find_spec", found.get)
+    monkeypatch.setattr("regard.train.job.find_spec", {"tensorboard": None}.get)
     text = refused(capsys, "--pairs", table, *TINY, "--tensorboard", "-o", tmp_path / "run")
     assert "TensorBoard needs an optional part: pip install 'regard[tensorboard]'" in text
     assert not (tmp_path / "run").exists()
@@ -227,9 +226,12 @@ def test_reversed_sides() -> None:
 def test_every_flag_is_a_setting() -> None:
     from dataclasses import fields
 
+    from regard.models.language import LanguageConfig
     from regard.models.translator import TranslatorConfig
     from regard.train.config import PairsConfig, TrainConfig
+    from regard.train.textconfig import TextConfig
 
-    sections = {"data": PairsConfig, "model": TranslatorConfig, "train": TrainConfig}
-    known = {f"{name}.{f.name}" for name, kind in sections.items() for f in fields(kind)}
+    sections = [("data", PairsConfig), ("data", TextConfig), ("train", TrainConfig)]
+    sections += [("model", TranslatorConfig), ("model", LanguageConfig)]
+    known = {f"{name}.{f.name}" for name, kind in sections for f in fields(kind)}
     assert set(FLAGS.values()) <= known | {"model.size"}

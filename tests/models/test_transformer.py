@@ -10,8 +10,8 @@ from torch import nn
 from regard import MultiHeadAttention, record
 from regard.errors import ConfigError
 from regard.models import sized
-from regard.models.layers import DecoderLayer, EncoderLayer, Rows
-from regard.models.transformer import POSITIONS, Transformer
+from regard.models.layers import POSITIONS, DecoderLayer, EncoderLayer, Rows
+from regard.models.transformer import Transformer
 
 from .batch import batch, model
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from regard.embed.pieces import gathered
 from regard.embed.tokens import Tokens
-from regard.models.translation import Translation, _gathered, trace_of, translate_texts
+from regard.models.translation import Translation, trace_of, translate_texts
 from regard.models.translator import Translator
 from tests.models.batch import model as make
 
@@ -51,10 +52,10 @@ def test_rows_of_the_alignment_are_shares(model: Translator, tokens: Tokens) -> 
 def test_pieces_are_gathered_to_words() -> None:
     pieces = ["▁über", "setz", "en", ",", "▁bitte", "?", "</s>"]
     rows = np.eye(7, dtype=np.float32)
-    words, sums = _gathered(pieces, rows, mean=False)
+    words, sums = gathered(pieces, rows, mean=False)
     assert words == ["übersetzen", ",", "bitte", "?", "</s>"]
     np.testing.assert_array_equal(sums[0], [1, 1, 1, 0, 0, 0, 0])
-    _, means = _gathered(pieces, rows, mean=True)
+    _, means = gathered(pieces, rows, mean=True)
     np.testing.assert_allclose(means[0], [1 / 3, 1 / 3, 1 / 3, 0, 0, 0, 0])
 
 

@@ -109,11 +109,23 @@ def test_toml(tmp_path: Path) -> None:
         read_toml(tmp_path / "none.toml")
 
 
-@pytest.mark.parametrize(("section", "name"), [("data", "PairsConfig"), ("train", "TrainConfig")])
-def test_the_documentation_lists_every_setting(section: str, name: str) -> None:
+@pytest.mark.parametrize(
+    ("page", "file", "section", "name"),
+    [
+        ("train", "config", "data", "PairsConfig"),
+        ("train", "config", "train", "TrainConfig"),
+        ("language", "textconfig", "data", "TextConfig"),
+        ("language", "textconfig", "data", "PartsConfig"),
+        ("classify", "textconfig", "data", "LabelledConfig"),
+        ("classify", "textconfig", "data", "PartsConfig"),
+    ],
+)
+def test_the_documentation_lists_every_setting(
+    page: str, file: str, section: str, name: str
+) -> None:
     root = Path(__file__).parents[2]
-    text = (root / "docs/train.md").read_text(encoding="utf-8")
-    tree = ast.parse((root / "regard/train/config.py").read_text(encoding="utf-8"))
+    text = (root / f"docs/{page}.md").read_text(encoding="utf-8")
+    tree = ast.parse((root / f"regard/train/{file}.py").read_text(encoding="utf-8"))
     kind = next(n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == name)
     for field, sentence in zip(kind.body, kind.body[1:], strict=False):
         if isinstance(field, ast.AnnAssign):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,7 @@ from safetensors.torch import load_file
 from regard.models.translation import translate_texts
 from regard.train.folder import load_translator
 from regard.train.shipped import HOME, find_translator, names, pack
-from tests.cli.run import regard
+from tests.cli.run import ROOT, regard
 
 TRANSLATORS = names("translate")
 HELP = "Können Sie mir helfen, diesen Satz zu übersetzen?"
@@ -41,6 +43,18 @@ def test_each_is_packed_and_translates(name: str) -> None:
     model, tokens = find_translator(name)
     found = next(iter(translate_texts(model, tokens, ["Ich bin müde."])))
     assert found.text == "I'm tired."
+
+
+def test_there_are_the_four_designs() -> None:
+    assert TRANSLATORS == ["bahdanau", "encoder-decoder", "transformer", "word-by-word"]
+
+
+def test_the_page_of_results_shows_what_they_say() -> None:
+    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^\$ regard (translate .*)\n(.*)\n", page, re.MULTILINE)
+    assert len(shown) >= 4
+    for command, said in shown:
+        assert regard(*shlex.split(command)).stdout.strip() == said
 
 
 def test_help_looks_at_helfen() -> None:

@@ -13,7 +13,7 @@ from regard.train.batches import collate
 from regard.train.config import PairsConfig, TrainConfig
 from regard.train.corpus import Corpus, learn_tokens, make_corpus, read_text
 from regard.train.task import Criterion
-from regard.train.translate import RECIPES, Translation, settle
+from regard.train.translate import RECIPES, Translate, Translation
 
 
 @pytest.fixture
@@ -49,18 +49,22 @@ def test_validation_does_not_depend_on_the_batch(corpus: Corpus) -> None:
 def test_each_design_has_its_recipe() -> None:
     assert set(RECIPES) == set(MODELS)
     for model in MODELS:
-        settings = settle({"data": {"pairs": "x"}, "model": {"model": model}})
+        settings = Translate().settle({"data": {"pairs": "x"}, "model": {"model": model}})
         assert settings.train.learning_rate == RECIPES[model]["learning_rate"]
         assert settings.train.epochs == 30
-    base = settle({"data": {"pairs": "x"}, "model": {"model": "transformer", "size": "base"}})
+    base = Translate().settle(
+        {"data": {"pairs": "x"}, "model": {"model": "transformer", "size": "base"}}
+    )
     assert base.train.learning_rate == pytest.approx((512 * 4000) ** -0.5, rel=0.01)
-    chosen = settle({"data": {"pairs": "x"}, "train": {"learning_rate": 0.5, "minutes": 1}})
+    chosen = Translate().settle(
+        {"data": {"pairs": "x"}, "train": {"learning_rate": 0.5, "minutes": 1}}
+    )
     assert (chosen.train.learning_rate, chosen.train.epochs) == (0.5, 0)
 
 
 def test_all_sections_complain_together() -> None:
     tree = {"data": {}, "model": {"model": "rnn"}, "train": {"clip": -1}, "trian": {}}
     with pytest.raises(ConfigError) as caught:
-        settle(tree)
+        Translate().settle(tree)
     for text in ("no section trian", "data.pairs is missing", "train.clip", "got 'rnn'"):
         assert text in str(caught.value)

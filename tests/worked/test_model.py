@@ -105,6 +105,9 @@ def test_what_is_said(real: Model) -> None:
         "Chosen: of 72 heads the one with the largest weight from 'it' to an earlier content word, "
         "'animal': 0.647. Next: layer 3 head 1 'animal' 0.640; layer 5 head 3 'animal' 0.250."
     )
+    assert told.format_question(tired) == "What does 'it' take from each token?"
+    second = real.explain(SENTENCE, "the#2")
+    assert told.format_question(second) == "What does 'the' at position 7 take from each token?"
     assert told.format_choice(same) == (
         "As asked. It gives 0.640 of the attention of 'it' to 'animal'."
     )

@@ -1,0 +1,110 @@
+"""Language model: the probability of each next word, given the words before it.
+
+A sentence is read as BOS w_1 … w_n and predicted as w_1 … w_n EOS. Shapes::
+
+    ids (B, n) token ids        logits (B, n, V): logits[:, t] scores the token after ids[:, t]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from regard.embed.tokens import PAD
+from regard.models.body import Read, make_body
+from regard.models.config import truth
+from regard.models.design import DesignConfig, shape
+from regard.models.dropout import Dropout
+from regard.models.translator import Loss, check_source, pick, real
+from regard.models.vocabulary import linear_cross_entropy
+from regard.recurrent import Tapes
+
+
+@dataclass(frozen=True)
+class LanguageConfig(DesignConfig):
+    """The shape of a language model."""
+
+    tied: bool = False
+    """Read words and predicted words share one matrix."""
+
+    what = "a language model"
+
+    def problems(self) -> Iterator[str]:
+        yield from super().problems()
+        yield from truth("tied", self.tied)
+
+
+def sized(model: str, size: str, vocabulary: int, **changes: Any) -> LanguageConfig:
+    """The config of design ``model`` in a named ``size``; ``changes`` replace single settings."""
+    own = shape(model, size) | {"tied": size != "base", "dropout": 0.2}
+    return LanguageConfig(model=model, vocabulary=vocabulary, **(own | changes))
+
+
+class LanguageModel(nn.Module):
+    """p(w_t | w_1 … w_{t-1}) = softmax(W_o r_t + b).
+
+    r_t is what the body gives after word t − 1; if W_o is the words' own matrix (``tied``, Press &
+    Wolf 2017) and of another width, then R times it. Dropout falls on the words' vectors, between
+    layers and on r_t (Zaremba et al. 2014), never between one word's state and the next one's.
+    """
+
+    def __init__(self, config: LanguageConfig) -> None:
+        super().__init__()
+        self.config = config
+        size, width = config.vocabulary, config.width
+        self.words = nn.Parameter(torch.randn(size, width) * width**-0.5)
+        self.body = make_body(config)
+        self.readout: nn.Module = nn.Identity()
+        if config.tied and config.features != width:
+            self.readout = nn.Linear(config.features, width)
+        self.output: nn.Parameter | None = None
+        if not config.tied:
+            scale = config.features**-0.5
+            self.output = nn.Parameter(torch.randn(size, config.features) * scale)
+        self.bias = nn.Parameter(torch.zeros(size))
+        self.dropout = Dropout(config.dropout)
+
+    def features(self, ids: Tensor, state: Tapes | None = None) -> Read:
+        """What the next word is predicted from, after each of ``ids`` (B, n): (B, n, width)."""
+        read, after = self.body(self.dropout(F.embedding(ids, self.words)), None, state)
+        return Read(self.dropout(self.readout(read)), after)
+
+    def logits(self, features: Tensor) -> Tensor:
+        """Scores (..., V) of every token."""
+        return F.linear(features, self._matrix(), self.bias)
+
+    def forward(self, ids: Tensor, state: Tapes | None = None) -> Tensor:
+        """Logits (B, n, V), each from the tokens up to its own position."""
+        return self.logits(self.features(ids, state).features)
+
+    def loss(self, ids: Tensor, lengths: Tensor, smoothing: float = 0.0) -> Loss:
+        """The sum of the cross-entropies of ids[:, 1:], padding left out, and their number.
+
+        ``ids`` (B, n) are BOS … EOS, padded behind; ``lengths`` (B,) count both. Nothing tells
+        the body of the padding: it comes after all that is real.
+        """
+        check_source(ids, lengths)
+        features = self.features(ids[:, :-1]).features
+        rows = real(lengths - 1, ids.shape[1] - 1)
+        targets = ids[:, 1:].flatten() if rows is None else ids[:, 1:].flatten()[rows]
+        return Loss(self._loss(pick(features, rows), targets, smoothing), targets.shape[0])
+
+    def stream_loss(
+        self, ids: Tensor, targets: Tensor, state: Tapes | None, smoothing: float = 0.0
+    ) -> tuple[Tensor, Tapes | None]:
+        """The sum of the cross-entropies of ``targets`` (B, n), each following its token of
+        ``ids`` (B, n), and the state to read on from. A target PAD is none."""
+        features, after = self.features(ids, state)
+        rows = (targets.flatten() != PAD).nonzero().squeeze(-1)
+        return self._loss(pick(features, rows), targets.flatten()[rows], smoothing), after
+
+    def _loss(self, features: Tensor, targets: Tensor, smoothing: float) -> Tensor:
+        return linear_cross_entropy(features, self._matrix(), self.bias, targets, smoothing)
+
+    def _matrix(self) -> Tensor:
+        return self.words if self.output is None else self.output
