@@ -22,8 +22,10 @@ from regard.pretrained.tokens import Tokens
 
 MOST_WAITING = 16
 """Texts that may wait; the next one is told that the server is busy."""
-MOST_KEPT = 4
+MOST_KEPT = 64
 """Finished looks that are kept; the one not asked for longest goes first."""
+MOST_MEGABYTES = 1500
+"""Of the vectors of all that is kept."""
 LONG = 2048
 """Tokens from which on vectors are kept in half precision."""
 
@@ -60,6 +62,13 @@ class Look:
     @property
     def is_over(self) -> bool:
         return self.state in ("done", "failed", "cancelled")
+
+    @property
+    def megabytes(self) -> float:
+        """Of the vectors that are kept."""
+        calls = [c for layer in self.observation or () for c in layer.calls]
+        tensors = [t for c in calls for t in (c.query, c.key, c.value, c.context, c.weights)]
+        return sum(t.numel() * t.element_size() for t in tensors if t is not None) / 1e6
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -143,8 +152,11 @@ class Looks:
     def _make_room(self) -> None:
         with self.lock:
             over = [name for name, look in self.known.items() if look.is_over]
-            for name in over[: max(0, len(over) - MOST_KEPT)]:
-                del self.known[name]
+            sizes = {name: self.known[name].megabytes for name in over}
+            for name in over[:-1]:
+                if len(sizes) <= MOST_KEPT and sum(sizes.values()) <= MOST_MEGABYTES:
+                    break
+                del self.known[name], sizes[name]
 
 
 def observed(look: Look) -> Observation:

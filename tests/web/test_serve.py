@@ -142,10 +142,15 @@ def test_what_is_not_there(here: Client) -> None:
     assert here.ask(f"/api/looks/{name}").code == 404
 
 
-def test_only_the_last_looks_are_kept(here: Client) -> None:
-    names = [here.look(f"The animal was number {i}.") for i in range(looks.MOST_KEPT + 2)]
+@pytest.mark.parametrize("limit", ["MOST_KEPT", "MOST_MEGABYTES"])
+def test_only_the_last_looks_are_kept(
+    here: Client, limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(looks, limit, 3 if limit == "MOST_KEPT" else 0.012)
+    names = [here.look(f"The animal was number {i}.") for i in range(5)]
+    time.sleep(0.1)
     codes = [here.ask(f"/api/looks/{name}").code for name in names]
-    assert codes == [404, 404, *[200] * looks.MOST_KEPT]
+    assert codes == ([404, 404, 200, 200, 200] if limit == "MOST_KEPT" else [404] * 4 + [200])
 
 
 def test_ctrl_c_ends_it_cleanly(bert: Path) -> None:

@@ -101,6 +101,7 @@ def _stored(
     steps = scopes[scope]
     sheet = _sheet(trace, scope, steps[name], texts)
     sheet.weights = _heads(steps[name])
+    sheet.heads = range(len(sheet.weights))
     sheet.recurrent = sheet.kind == "self" or name == "alignment"
     sheet.name = "words" if name == "words" else sheet.name
     if name != "words":

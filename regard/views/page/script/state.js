@@ -69,7 +69,8 @@ function tell() {
   pending = new Set();
   for (const act of watchers) act(changed);
   const link = toFragment();
-  if (link !== location.hash.slice(1)) history.replaceState(null, "", `#${link}`);
+  if (link === location.hash.slice(1) || location.protocol === "about:") return; // no address in a frame
+  history.replaceState(null, "", `#${link}`);
 }
 
 /** @type {[keyof State, string][]} */
