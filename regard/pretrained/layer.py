@@ -61,9 +61,18 @@ class Layer:
         self.calls.append(call)
         self._items, self._whole = {}, None
 
+    def drop(self) -> None:
+        """Let go of queries and keys."""
+        self.calls, self._items, self._whole = [], {}, None
+
     @property
     def whole(self) -> Call:
         """All steps as one."""
+        if not self.calls:
+            raise RegardError(
+                f"queries and keys of {self.name!r} were dropped after observe(each=…) was called "
+                "with it: look at them there, or observe without each"
+            )
         if self._whole is None:
             self._whole = joined(self.calls, self.kind == "cross")
         return self._whole

@@ -7,7 +7,7 @@ computes the output and them in one pass.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
 import torch
@@ -15,6 +15,7 @@ from torch import nn
 
 from regard.errors import RegardError, nearest
 from regard.pretrained.families import huggingface, own, torchmodules
+from regard.pretrained.layer import Layer
 from regard.pretrained.observation import Observation, Tokens
 from regard.pretrained.watch import Watcher, watching
 
@@ -31,6 +32,7 @@ def observe(
     dtype: torch.dtype | None = None,
     tokens: Tokens | Mapping[str, Tokens] | None = None,
     statistics: bool | Mapping[str, int] = False,
+    each: Callable[[Layer], None] | None = None,
 ) -> Iterator[Observation]:
     """Observe the attention of ``model`` inside the block.
 
@@ -42,6 +44,10 @@ def observe(
     this type, such as ``torch.float16`` for half the memory. Of several texts run in the block
     the last one is kept; the steps of one ``generate`` are joined into one map. Nothing seen is
     an error.
+
+    ``each`` is called with a layer as soon as it has run, and then the layer's queries and keys
+    are dropped: memory is that of one layer. It is for one pass, not for ``generate``; what it
+    raises ends the pass.
 
     ``statistics`` names what :meth:`Observation.statistics` will be asked for, as a mapping of its
     options, or True for all. Where the native kernel is in use it then computes the attention of a
@@ -60,7 +66,7 @@ def observe(
         layers=layers, heads=heads, dtype=dtype, tokens=tokens, wanted=_wanted(statistics)
     )
     with ExitStack() as stack:
-        watcher = stack.enter_context(watching(model, observation))
+        watcher = stack.enter_context(watching(model, observation, each))
         for family in families:
             stack.enter_context(family.watch(model))
         yield observation

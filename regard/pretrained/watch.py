@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -28,8 +28,14 @@ CROSS = re.compile(r"cross|encoder_attn|encdecattention|encoder_attention", re.I
 class Watcher:
     """Numbers the layers of one model as they are called, and tells steps of one text apart."""
 
-    def __init__(self, model: nn.Module, observation: Observation) -> None:
+    def __init__(
+        self,
+        model: nn.Module,
+        observation: Observation,
+        each: Callable[[Layer], None] | None = None,
+    ) -> None:
         self.observation = observation
+        self.each = each
         self.names = {id(module): name for name, module in model.named_modules()}
         self.depth = self.runs = 0
         self.calls: Counter[str] = Counter()
@@ -67,6 +73,9 @@ class Watcher:
             layer.go_on(step(call, layer.calls, crosses))
         else:
             layer.begin(call)
+        if self.each is not None:
+            self.each(layer)
+            layer.drop()
 
     def _new(self, name: str, cross: bool) -> Layer | None:
         kind, part = "cross" if cross else "self", part_of(name)
@@ -86,9 +95,11 @@ def watchers(module: nn.Module) -> list[Watcher]:
 
 
 @contextmanager
-def watching(model: nn.Module, observation: Observation) -> Iterator[Watcher]:
+def watching(
+    model: nn.Module, observation: Observation, each: Callable[[Layer], None] | None = None
+) -> Iterator[Watcher]:
     """Open a watcher of ``model``; hooks that count its runs are removed in the end."""
-    watcher = Watcher(model, observation)
+    watcher = Watcher(model, observation, each)
 
     def before(module: nn.Module, args: Any) -> None:
         if watcher in _open.get():
