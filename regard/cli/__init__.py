@@ -23,6 +23,8 @@ COMMANDS = {
     "doctor": "Which kernel computes attention here, and what is installed.",
     "evaluate": "Score a trained model on text it has not seen.",
     "explain": "Show every step of attention for one word, with the real numbers.",
+    "heads": "Which head of a real model does what, in one text or a corpus.",
+    "look": "What every head of a real model does with a text.",
     "train": "Train a model on your own text.",
     "translate": "Translate sentences and show what each word looked at.",
     "words": "Train, load and look into word vectors.",
