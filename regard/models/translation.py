@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from regard.embed.pieces import gathered
-from regard.embed.tokens import BOS, EOS, Tokens
+from regard.embed.tokens import BOS, EOS, SPECIAL, Tokens
 from regard.models.decode import Hypothesis, translate_batch
 from regard.models.translator import Translator
 from regard.record import record
