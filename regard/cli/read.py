@@ -84,9 +84,7 @@ def read(
             _print_verdict(account, console)
 
 
-def _write_page(
-    account: Account | Verdict, to: str, text: str, quietly: bool
-) -> Account | Verdict:
+def _write_page(account: Account | Verdict, to: str, text: str, quietly: bool) -> Account | Verdict:
     from regard.cli.output import write_page
     from regard.views.page import subject_of_trace
 
