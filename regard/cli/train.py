@@ -61,7 +61,9 @@ def train() -> None:
 @click.option("--test-source", metavar="FILE", help="Instead: source sentences to test on,")
 @click.option("--test-target", metavar="FILE", help="and their translations.")
 @click.option(
-    "--model", metavar="NAME", help="word-by-word, encoder-decoder, bahdanau, transformer."
+    "--model",
+    metavar="NAME",
+    help="word-by-word, encoder-decoder, bahdanau, lstmn-shallow, lstmn-deep, transformer.",
 )
 @click.option("--size", metavar="SIZE", help="tiny, small, or base: as in the original paper.")
 @click.option("--vocabulary", type=int, metavar="N", help="Tokens, both languages together.")
