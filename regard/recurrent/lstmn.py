@@ -119,22 +119,30 @@ class LSTMNLayer(Layer):
         memory.fill(scanned.tape, scanned.keys)
         return scanned.states, scanned.summary
 
-    def update(self, projected: Tensor, old_h: Tensor, old_c: Tensor) -> tuple[Tensor, Tensor]:
-        """h_t and c_t from the projected input, h~_t and c~_t."""
+    def update(
+        self, projected: Tensor, old_h: Tensor, old_c: Tensor, carried: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """h_t and c_t from the projected input, h~_t and c~_t.
+
+        ``carried`` is added to the cell: what deep fusion brings from the source.
+        """
         i, f, g, o = torch.addmm(projected, old_h, self.recurrent.t()).chunk(4, -1)
         i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
         c = f * old_c + i * g
+        formula = "c_t = f_t * c~_t + i_t * c^_t"
+        if carried is not None:
+            c, formula = c + carried, "c_t = r_t * m~_t + f_t * c~_t + i_t * c^_t"
         h = o * c.tanh()
         if recording():
-            for name, value, formula, meaning in (
+            for name, value, how, meaning in (
                 ("recalled state", old_h, "h~_t", "The states on the tape, mixed."),
                 ("recalled cell", old_c, "c~_t", "The cells on the tape, mixed by the same."),
                 ("input gate", i, "i_t", "How much of the new candidate is written."),
                 ("forget gate", f, "f_t", "How much of the recalled cell stays."),
                 ("output gate", o, "o_t", "How much of the cell is shown."),
                 ("candidate", g, "c^_t", "What this word would write."),
-                ("cell", c, "c_t = f_t * c~_t + i_t * c^_t", "The memory of this word."),
+                ("cell", c, formula, "The memory of this word."),
                 ("state", h, "h_t = o_t * tanh(c_t)", "What this word shows of it."),
             ):
-                note(name, value, axes=("hidden",), formula=formula, meaning=meaning)
+                note(name, value, axes=("hidden",), formula=how, meaning=meaning)
         return h, c
