@@ -34,7 +34,6 @@ from timing import format_seconds, interleaved
 
 import regard
 from regard.attention import AttentionMap, causal
-from regard.attention.statistics import statistics
 
 TOKENS, LONG, HEAD = 2048, 8192, 100_000
 TOP, CELLS = 8, 256
@@ -115,16 +114,12 @@ def observed(model: Any, ids: torch.Tensor) -> object:
 def look(model: Any, ids: torch.Tensor) -> list[object]:
     """All statistics; queries and keys of a layer are dropped after it was looked at."""
     kept = []
+    wanted = {"top": TOP, "entropy": True, "received": True, "cells": CELLS}
 
     def each(layer: regard.pretrained.Layer) -> None:
-        item = layer.item()
-        kept.append(
-            statistics(
-                item.query, item.key, item.rule, top=TOP, entropy=True, received=True, cells=CELLS
-            )
-        )
+        kept.append(observation.statistics(layer.number, **wanted))
 
-    with regard.observe(model, each=each):
+    with regard.observe(model, each=each, statistics=wanted) as observation:
         model(ids)
     return kept
 

@@ -20,6 +20,7 @@ from regard.views.text import visible
 COMMANDS = {
     "check": "Check the numbers of a worked example.",
     "cost": "Time and memory of attention and recurrence as the text grows.",
+    "doctor": "Which kernel computes attention here, and what is installed.",
     "evaluate": "Score a trained model on text it has not seen.",
     "explain": "Show every step of attention for one word, with the real numbers.",
     "heads": "Which head of a real model does what, in one text or a corpus.",

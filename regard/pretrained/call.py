@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from regard.attention.kernel.run import Found
 from regard.attention.mask import Mask
 from regard.attention.statistics import Rule
 from regard.errors import RegardError
@@ -31,6 +32,8 @@ class Call:
     """(batch, heads, queries, w): what the model's own kernel mixed, if values are wanted."""
     seen: int = 0
     """Keys that the call saw. A later step of a cached decoding keeps only its new ones."""
+    found: Found | None = None
+    """Statistics that came with the output, if they were asked for."""
 
     @property
     def queries(self) -> int:
@@ -42,6 +45,7 @@ def kept(
 ) -> Call:
     """A copy that nothing changes later: the chosen heads, in ``dtype`` if one is given."""
     query, key, rule, weights = call.query, call.key, call.rule, call.weights
+    found = call.found
     value, context = (call.value, call.context) if values else (None, None)
     if heads is not None:
         outside = [h for h in heads if not 0 <= h < query.shape[1]]
@@ -56,12 +60,22 @@ def kept(
         context = None if context is None else context[:, list(heads)]
         weights = None if weights is None else weights[:, list(heads)]
         rule = _rule_of_heads(rule, list(heads))
+        found = found and Found(*(None if x is None else x[:, list(heads)] for x in found))
     query, key = (_copy(t, dtype) for t in (query, key))
     weights, value, context = (
         None if t is None else _copy(t, dtype) for t in (weights, value, context)
     )
-    seen = key.shape[-2]
-    return Call(query, key, rule, weights, value, context, seen)
+    return replace(
+        call,
+        query=query,
+        key=key,
+        rule=rule,
+        weights=weights,
+        value=value,
+        context=context,
+        seen=key.shape[-2],
+        found=found,
+    )
 
 
 def follows(call: Call, before: Sequence[Call], cross: bool) -> bool:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from regard.attention.map import AttentionMap, HeadMap, StoredMap
 from regard.attention.mask import Mask
-from regard.attention.statistics import Rule
+from regard.attention.statistics import Rule, Statistics, of_item
 from regard.errors import RegardError
 from regard.pretrained.call import Call, joined
 
@@ -29,6 +29,8 @@ class Item:
     columns: Tensor
     weights: Tensor | None = None
     """(heads, queries, keys), if the layer gave its weights and nothing else."""
+    found: Statistics | None = None
+    """What came with the output, if it was asked for and there is no padding."""
     value: Tensor | None = None
     """(key heads, keys, w), if values were kept."""
     context: Tensor | None = None
@@ -188,8 +190,11 @@ def _item(call: Call, batch: int, cross: bool) -> Item:
         value = None if value is None else value[:, columns]
         context = None if context is None else context[:, rows]
         bias = None if bias is None else _cut(bias, rows, columns)
+    found = None
+    if call.found is not None and (len(rows), len(columns)) == (queries, keys):
+        found = of_item(call.found, batch)
     rule = Rule(rule.scale, mask, bias, rule.softcap)
-    return Item(query, key, rule, rows, columns, None, value, context)
+    return Item(query, key, rule, rows, columns, found=found, value=value, context=context)
 
 
 def _seen_weights(weights: Tensor, rows: Tensor, columns: Tensor) -> tuple[Tensor, Tensor]:

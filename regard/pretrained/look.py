@@ -128,7 +128,7 @@ def look(
             raise Stopped
 
     try:
-        with observe(model.network, each=each):
+        with observe(model.network, each=each, statistics=looker.wanted):
             model.run(tokens, target)
     except Stopped:
         pass
@@ -174,7 +174,7 @@ class Looker:
     def add(self, layer: Layer) -> None:
         """All heads of one layer."""
         item, number, result = layer.item(), layer.number, self.result
-        found = self._statistics(item)
+        found = item.found or self._statistics(item)
         sinks = torch.tensor(self.result.keys.sinks)
         assert found.received is not None
         got = found.received.double().cpu()
@@ -202,15 +202,16 @@ class Looker:
                 f"layers are counted from 0: {result.model} has no layer {wish.layer}"
             )
 
+    @property
+    def wanted(self) -> dict[str, int]:
+        """Statistics that are computed with the attention itself where that is possible."""
+        top = 0 if self.wish.words or not self.wish.links else PER_ROW
+        return {"top": top, "entropy": True, "received": True, "cells": self.wish.cells}
+
     def _statistics(self, item: Item) -> Statistics:
+        top, cells = self.wanted["top"], self.wanted["cells"]
         return statistics(
-            item.query,
-            item.key,
-            item.rule,
-            top=0 if self.wish.words or not self.wish.links else PER_ROW,
-            entropy=True,
-            received=True,
-            cells=self.wish.cells,
+            item.query, item.key, item.rule, top=top, entropy=True, received=True, cells=cells
         )
 
     def _add_links(self, layer: int, item: Item, found: Statistics) -> None:

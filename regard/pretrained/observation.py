@@ -32,6 +32,7 @@ class Observation:
         heads: Sequence[int] | None = None,
         dtype: torch.dtype | None = None,
         tokens: Tokens | Mapping[str, Tokens] | None = None,
+        wanted: Mapping[str, int] | None = None,
         values: bool = False,
     ) -> None:
         self.layers: list[Layer] = []
@@ -39,6 +40,7 @@ class Observation:
         self.chosen_heads = None if heads is None else tuple(heads)
         self.dtype = dtype
         self.tokens = tokens
+        self.wanted = None if wanted is None else dict(wanted)
         self.values = values
 
     def __len__(self) -> int:
@@ -74,8 +76,14 @@ class Observation:
     def statistics(
         self, layer: int, *, batch: int = 0, kind: str = "self", **wanted: Any
     ) -> Statistics:
-        """Statistics of all heads of a layer in one pass: see regard.attention.statistics."""
+        """Statistics of all heads of a layer in one pass: see regard.attention.statistics.
+
+        Nothing is computed if they came with the model's output: ``observe(statistics=…)``.
+        """
         item = self.layer(layer, kind).item(batch)
+        given = self.wanted or {}
+        if item.found is not None and all(given.get(k) == v for k, v in wanted.items() if v):
+            return _only(item.found, wanted)
         return statistics(item.query, item.key, item.rule, **wanted)
 
     def layer(self, number: int, kind: str = "self") -> Layer:
@@ -141,3 +149,16 @@ class Observation:
         kinds = [f"{layer.part} {layer.kind}".strip() for layer in self.layers]
         counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
         return f"Observation({counted or 'nothing yet'})"
+
+
+def _only(found: Statistics, wanted: Mapping[str, Any]) -> Statistics:
+    """What is wanted of what was found, and nothing else."""
+    return Statistics(
+        found.lse,
+        found.top_weights if wanted.get("top") else None,
+        found.top_keys if wanted.get("top") else None,
+        found.entropy if wanted.get("entropy") else None,
+        found.received if wanted.get("received") else None,
+        found.pooled_max if wanted.get("cells") else None,
+        found.pooled_mean if wanted.get("cells") else None,
+    )

@@ -10,6 +10,7 @@ import pytest
 
 from regard.cli import main
 from regard.cli.train import FLAGS, reversed_sides
+from regard.models import MODELS
 from regard.train.folder import load_translator
 from regard.train.log import read_log
 
@@ -52,7 +53,7 @@ def files(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("model", ["word-by-word", "encoder-decoder", "bahdanau", "transformer"])
+@pytest.mark.parametrize("model", MODELS)
 def test_every_design_trains(
     model: str, table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
