@@ -230,9 +230,9 @@ def test_every_flag_is_a_setting() -> None:
     from regard.models.language import LanguageConfig
     from regard.models.translator import TranslatorConfig
     from regard.train.config import PairsConfig, TrainConfig
-    from regard.train.textconfig import TextConfig
+    from regard.train.textconfig import LabelledConfig, TextConfig
 
     sections = [("data", PairsConfig), ("data", TextConfig), ("train", TrainConfig)]
-    sections += [("model", TranslatorConfig), ("model", LanguageConfig)]
+    sections += [("data", LabelledConfig), ("model", TranslatorConfig), ("model", LanguageConfig)]
     known = {f"{name}.{f.name}" for name, kind in sections for f in fields(kind)}
     assert set(FLAGS.values()) <= known | {"model.size"}
