@@ -17,7 +17,9 @@ from regard.attention.kernel.library import Kernel, load
 from regard.errors import ConfigError
 
 NEEDS_COMPILER = pytest.mark.skipif(build.compiler() is None, reason="no C++ compiler")
+# A process in the background of a shell begins with SIGINT ignored: the first line hears it again.
 BUILD = """
+import signal; signal.signal(signal.SIGINT, signal.default_int_handler)
 import sys
 from pathlib import Path
 sys.path.insert(0, {here!r})
