@@ -16,7 +16,7 @@ from torch.autograd.function import once_differentiable
 
 from regard.recurrent.looks import Looks, Slopes
 from regard.recurrent.received import Received
-from regard.recurrent.scanned import Scanned, extended, last, spread
+from regard.recurrent.scanned import Given, Scanned, extended, last, spread
 
 
 class Matrices(NamedTuple):
@@ -119,15 +119,13 @@ class _Scan(torch.autograd.Function):
         d_gates, d_queries = d_sums.split((4 * hidden, hidden), -1)
         d_summary = spread(d_last, d_mixed[..., :hidden], lengths)
         slopes, received = Slopes(keys, queries, v), Received(weights, d_mixed)
+        given = Given(d_states, d_tape)
         for t in range(n - 1, -1, -1):
             s = m + t
             seen = slice(0 if ctx.window is None else max(s - ctx.window, 0), s)
             d_word = received.at(s, t + 1)
-            if d_tape is not None:
-                d_word += d_tape[:, s]
+            given.add_to(d_word, t, s)
             d_h, d_c = d_word.split(hidden, -1)
-            if d_states is not None:
-                d_h += d_states[t]
             d_h.addmm_(slopes.d_key(s, t), w_key)
             d_mix, a = d_mixed[:, t], weights[t, :, seen]
             d_old, d_old_c = d_mix.split(hidden, -1)
@@ -140,9 +138,7 @@ class _Scan(torch.autograd.Function):
             d_e = d_a.addcmul_(a, d_a.sum(-1, keepdim=True), value=-1)
             slopes.backward(t, seen, d_e, d_queries[t])
         d_summary.addmm_(d_queries[0], w_summary)
-        d_keys, d_values = slopes.d_keys(), received.up_to(m)
-        if d_tape is not None:
-            d_values += d_tape[:, :m]
+        d_keys, d_values = slopes.d_keys(), given.of_first(m, received.up_to(m))
         recalled = mixed[..., :hidden]
         d_all = d_sums.flatten(0, 1)
         d_matrix = d_all.t() @ x.flatten(0, 1)

@@ -21,6 +21,26 @@ class Scanned(NamedTuple):
     """The slots as the score needs them (batch, m + n, hidden); they carry no gradient."""
 
 
+class Given(NamedTuple):
+    """What comes from outside into the gradient of a scan; None: nothing."""
+
+    states: Tensor | None
+    """Of the states (n, batch, hidden)."""
+    tape: Tensor | None
+    """Of the whole tape (batch, m + n, width)."""
+
+    def add_to(self, d_word: Tensor, t: int, slot: int) -> None:
+        """Add what is given for step t, in this slot, to ``d_word`` (batch, width)."""
+        if self.tape is not None:
+            d_word += self.tape[:, slot]
+        if self.states is not None:
+            d_word[:, : self.states.shape[-1]] += self.states[t]
+
+    def of_first(self, slots: int, d_values: Tensor) -> Tensor:
+        """``d_values`` (batch, slots, width) with what is given for the first ``slots``."""
+        return d_values if self.tape is None else d_values.add_(self.tape[:, :slots])
+
+
 def extended(tape: Tensor, n: int) -> Tensor:
     """The ``tape`` (batch, m, width) with room for n slots more."""
     batch, _, width = tape.shape

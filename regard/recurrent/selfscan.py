@@ -13,7 +13,7 @@ from torch.autograd.function import once_differentiable
 
 from regard.recurrent.looks import Looks, Slopes
 from regard.recurrent.received import Received
-from regard.recurrent.scanned import Scanned, extended, last, spread
+from regard.recurrent.scanned import Given, Scanned, extended, last, spread
 
 
 class Matrices(NamedTuple):
@@ -110,6 +110,7 @@ class _Scan(torch.autograd.Function):
         d_mixed = tape.new_zeros(batch, n, hidden)
         d_context = spread(d_last, d_mixed, lengths)
         slopes, received = Slopes(keys, queries, v), Received(weights, d_mixed)
+        given = Given(d_states, d_tape)
         for t in range(n - 1, -1, -1):
             s = m + t
             seen = slice(0 if ctx.window is None else max(s + 1 - ctx.window, 0), s + 1)
@@ -120,21 +121,14 @@ class _Scan(torch.autograd.Function):
             d_e = d_a.addcmul_(a, d_a.sum(-1, keepdim=True), value=-1)
             slopes.backward(t, seen, d_e, d_queries[t])
             d_h = received.at(s, t)
-            for given in (
-                None if d_tape is None else d_tape[:, s],
-                None if d_states is None else d_states[t],
-            ):
-                if given is not None:
-                    d_h += given
+            given.add_to(d_h, t, s)
             d_h.addmm_(slopes.d_key(s, t), w_key).addmm_(d_queries[t], w_query)
             if previous is not None and t + 1 < n:
                 d_h.addmm_(d_sums[t + 1], previous)
             h = tape[:, s]
             torch.addcmul(d_h, d_h * h, h, value=-1, out=d_sums[t])
         d_context.addmm_(d_sums[0], recurrent)
-        d_keys, d_values = slopes.d_keys(), received.up_to(m)
-        if d_tape is not None:
-            d_values += d_tape[:, :m]
+        d_keys, d_values = slopes.d_keys(), given.of_first(m, received.up_to(m))
         d_previous = None
         if previous is not None:
             first = 0 if m else 1  # before the first word of all there is no state
