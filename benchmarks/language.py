@@ -35,7 +35,7 @@ from regard.train.text import encode, read_sentences
 SHIPPED = ("simple-rnn+attention", "lstmn")
 SST = ("words", "simple-rnn", "simple-rnn+attention", "lstm", "lstmn", "transformer")
 PTB = ("simple-rnn", "simple-rnn+attention", "lstm", "lstmn")
-RATES = {"simple-rnn": 2e-3, "simple-rnn+attention": 2e-3, "lstm": 4e-3, "lstmn": 4e-3}
+RATES = {"simple-rnn": 4e-3, "simple-rnn+attention": 4e-3, "lstm": 8e-3, "lstmn": 8e-3}
 """Adam's highest step size, found by short runs of each design."""
 USUAL = ("--size", "small", "--patience", "0", "--seed", "1", "--threads", "1")
 COSINE = ("--set", "train.schedule=cosine")
