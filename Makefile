@@ -50,7 +50,7 @@ bench: $(READY)
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[words,plot,train,models,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[words,plot,train,models,web,dev]'
 	@touch $@
 
 clean:

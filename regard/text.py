@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
+
+from regard.errors import UnknownWordError, nearest
 
 JOINERS = "\u200c\u200d"
 """Zero-width (non-)joiners: part of ordinary Persian words and of emoji, and harmless."""
@@ -42,3 +45,24 @@ def _columns(sign: str) -> int:
     if unicodedata.east_asian_width(sign) in "WF":
         return 2
     return 0 if unicodedata.category(sign) in ("Mn", "Me", "Cf") else 1
+
+
+def find_token(tokens: Sequence[str], word: str) -> tuple[int, int]:
+    """Where ``word`` stands in ``tokens``, and how often it occurs.
+
+    ``the#2`` is the second *the*. Exact matches go before those that differ in case only.
+    """
+    wanted, _, number = word.rpartition("#")
+    nth = int(number) if wanted and number.isdecimal() and word not in tokens else 0
+    wanted = wanted if nth else word
+    places = [i for i, token in enumerate(tokens) if token == wanted]
+    if len(places) < max(nth, 1):
+        places = [i for i, t in enumerate(tokens) if t.lower() == wanted.lower()]
+    if not places:
+        near = nearest(wanted, dict.fromkeys(tokens))
+        raise UnknownWordError(
+            f"{wanted!r} is not one of the words {' '.join(tokens[:30])!r}{near}"
+        )
+    if nth > len(places):
+        raise UnknownWordError(f"{wanted!r} occurs {len(places)} times, got {word!r}")
+    return places[max(nth, 1) - 1], len(places)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,10 @@ settings.load_profile("regard-ci" if os.environ.get("CI") else "regard")
 # The tensors here are small: a second thread only waits for the first, and on a loaded machine
 # both wait for a third.
 torch.set_num_threads(1)
+
+# A command in the background of a shell begins with SIGINT ignored, and so would every process that
+# the tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ PAGES = (
     "docs/explain.md",
     "docs/map.md",
     "docs/observe.md",
+    "docs/page.md",
     "docs/recurrent.md",
     "docs/trace.md",
 )

@@ -39,6 +39,7 @@ def test_the_names_of_attention() -> None:
         "Mask",
         "MultiHeadAttention",
         "StoredMap",
+        "Word",
         "additive",
         "attend",
         "bilinear",

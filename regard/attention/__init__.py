@@ -7,7 +7,7 @@ mix    the values, by their shares               attend.py
 """
 
 from regard.attention.attend import Attended, attend, mix, weigh
-from regard.attention.map import AttentionMap, HeadMap, Link, StoredMap
+from regard.attention.map import AttentionMap, HeadMap, Link, StoredMap, Word
 from regard.attention.mask import Mask, causal, padding, window
 from regard.attention.multihead import KeyValueCache, MultiHeadAttention
 from regard.attention.score import Additive, Bilinear, additive, bilinear, dot, scaled_dot
@@ -24,6 +24,7 @@ __all__ = [
     "Mask",
     "MultiHeadAttention",
     "StoredMap",
+    "Word",
     "additive",
     "attend",
     "bilinear",

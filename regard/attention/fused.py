@@ -1,18 +1,22 @@
-"""Fused: the scores that PyTorch's fused kernel can compute, brought to the form it is fast in.
+"""Fused: the scores that a fused kernel can compute, brought to the form it is fast in.
 
-The kernel never holds the (q, k) weights. It wants four axes, one width, one leading shape, and a
-causal rule as a flag; everything here is about handing it that, and nothing here changes a value.
+A fused kernel never holds the (q, k) weights. Without gradients it is regard's own, where that is
+there. Else it is PyTorch's, which wants four axes, one width, one leading shape, and a causal rule
+as a flag; everything here is about handing it that, and nothing here changes a value.
 """
 
 from __future__ import annotations
 
 import functools
 import math
+from dataclasses import replace
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from regard.attention.kernel import run as native
+from regard.attention.kernel.library import Kernel
 from regard.attention.mask import Mask
 from regard.attention.score import Score, dot, scaled_dot
 
@@ -42,8 +46,12 @@ def fused(
     groups: int,
     dropout: float,
 ) -> Tensor:
-    """The fused kernel on four axes, which is where PyTorch has a fast one."""
+    """The native kernel if it can, else PyTorch's on four axes, where it has a fast one."""
     q, k, v = query.shape, key.shape, value.shape
+    if not dropout and q[-2] and k[-2]:
+        kernel = native.usable(query, key, value)
+        if kernel is not None:
+            return _native(kernel, query, key, value, mask, scale, groups)
     is_causal, allowed = False, None
     if mask is not None:
         before, after = mask.reach
@@ -74,6 +82,27 @@ def fused(
     if lead is not None:
         context = context.reshape(*lead, q[-2], context.shape[-1])
     return context if q[-1] <= v[-1] else context[..., : v[-1]]
+
+
+def _native(
+    kernel: Kernel,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Mask | None,
+    scale: float,
+    groups: int,
+) -> Tensor:
+    """The native kernel, which takes any strides, widths, windows and masks of four axes."""
+    q, lead = query.shape, None
+    if not _has_four_axes(q, key.shape, value.shape, groups):
+        query, key, value, lead = _four_axes(query, key, value, groups)
+    if mask is not None and mask.allowed is not None and mask.allowed.dim() > 2:
+        allowed = _mask_axes(mask.allowed, q[:-2] if lead is None else lead)
+        mask = replace(mask, allowed=allowed)
+    context, _ = native.run(kernel, query, key, value, scale=scale, mask=mask)
+    assert context is not None
+    return context if lead is None else context.reshape(*lead, *context.shape[-2:])
 
 
 def _banded(

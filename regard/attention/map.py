@@ -4,6 +4,7 @@ The matrix of one head over n tokens has n² weights; its queries and keys have 
 An AttentionMap keeps those and each row's log-sum-exp, so that any weight is one dot product away:
 
     map[i]                  row i                      map.block(rows, columns)   a tile
+    map["it", "animal"]     by token                   map.by_word(words)         words for tokens
     map.pooled(cells)       a coarse picture           map.top(k)                 strongest links
     map.entropy()           how spread each row is     map.received()             who is looked at
     map.dense()             all of it, if it fits      map.difference(other)
@@ -15,6 +16,7 @@ Weights that exist already (the alignments of an RNN) have the same interface: :
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -26,12 +28,14 @@ from regard.attention.mask import Mask, as_mask
 from regard.attention.statistics import (
     Grid,
     Rule,
+    Statistics,
     largest,
     scores_of,
     statistics,
     to_weights,
 )
 from regard.errors import RegardError, ShapeError
+from regard.text import find_token
 
 MOST_DENSE = 1 << 28
 """Weights that ``dense`` computes without being told to: 1 GiB in float32."""
@@ -43,6 +47,18 @@ class Link(NamedTuple):
     query: int
     key: int
     weight: float
+
+
+class Word(NamedTuple):
+    """A word and the tokens that it is made of: those from ``start`` up to ``stop``."""
+
+    text: str
+    start: int
+    stop: int
+
+
+Place = int | slice | str
+"""A position, a run of positions, or a token by its text (``the#2`` is the second *the*)."""
 
 
 class AttentionMap(ABC):
@@ -71,13 +87,18 @@ class AttentionMap(ABC):
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, place: int | slice | tuple[int | slice, int | slice]) -> Tensor:
-        """NumPy's indexing with whole numbers and plain slices."""
+    def __getitem__(self, place: Place | tuple[Place, Place]) -> Tensor:
+        """NumPy's indexing with whole numbers, plain slices and the texts of tokens."""
         row, column = place if isinstance(place, tuple) else (place, slice(None))
+        row, column = _number(row, self.queries), _number(column, self.keys)
         part = self.block(_span(row, self.shape[0]), _span(column, self.shape[1]))
         if isinstance(column, int):
             part = part[:, 0]
         return part[0] if isinstance(row, int) else part
+
+    def by_word(self, queries: Sequence[Word], keys: Sequence[Word] | None = None) -> WordMap:
+        """The same map between words; ``keys`` are the words of the queries if not given."""
+        return WordMap(self, queries, queries if keys is None else keys)
 
     def row_blocks(self, multiple: int = 1) -> list[tuple[int, int]]:
         """Runs of rows that fit a small budget."""
@@ -136,6 +157,29 @@ class AttentionMap(ABC):
         """This map minus another of the same shape, computed where you look."""
         return DifferenceMap(self, other)
 
+    def plot(self, axes: Any = None, **options: Any) -> Any:
+        """Draw it on matplotlib axes: see :func:`regard.views.plot.plot_map`."""
+        from regard.views.plot import plot_map
+
+        return plot_map(self, axes, **options)
+
+    def save_html(self, path: str | os.PathLike[str], *, title: str = "") -> None:
+        """Write a page that shows it and opens from disk (docs/page.md)."""
+        from regard.views.page import save_html
+
+        save_html(path, *self._subjects(title))
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the page."""
+        from regard.views.page.frame import shown_in_notebook
+
+        return shown_in_notebook(self._subjects())
+
+    def _subjects(self, title: str = "") -> list[Any]:
+        from regard.views.page import subject_of_map
+
+        return [subject_of_map(self, title)]
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.shape[0]} queries x {self.shape[1]} keys)"
 
@@ -175,8 +219,15 @@ class HeadMap(AttentionMap):
     def lse(self) -> Tensor:
         """log sum_j exp(score_ij) of each row; computed once, in one pass."""
         if self._lse is None:
-            self._lse = statistics(self.query[None], self.key[None], self.rule).lse[0]
+            self._statistics()
+        assert self._lse is not None
         return self._lse
+
+    def _statistics(self, **wanted: Any) -> Statistics:
+        """One pass over all scores; what it finds out about each row serves later questions."""
+        found = statistics(self.query[None], self.key[None], self.rule, **wanted)
+        self._lse = found.lse[0]
+        return found
 
     def block(self, rows: slice | tuple[int, int], columns: slice | tuple[int, int]) -> Tensor:
         down, across = _span(rows, self.shape[0]), _span(columns, self.shape[1])
@@ -189,20 +240,19 @@ class HeadMap(AttentionMap):
         return scores_of(self.query[None], self.key[None], self.rule, down, across)[0]
 
     def entropy(self) -> Tensor:
-        found = statistics(self.query[None], self.key[None], self.rule, entropy=True).entropy
+        found = self._statistics(entropy=True).entropy
         assert found is not None
         return found[0]
 
     def received(self) -> Tensor:
-        found = statistics(self.query[None], self.key[None], self.rule, received=True).received
+        found = self._statistics(received=True).received
         assert found is not None
         return found[0]
 
     def pooled(self, cells: int = 256, how: str = "max") -> Tensor:
         if how not in ("max", "mean"):
             raise RegardError(f"how must be 'max' or 'mean', got {how!r}")
-        cells = _positive("cells", cells)
-        found = statistics(self.query[None], self.key[None], self.rule, cells=cells)
+        found = self._statistics(cells=_positive("cells", cells))
         pool = found.pooled_max if how == "max" else found.pooled_mean
         assert pool is not None
         return pool[0]
@@ -238,6 +288,74 @@ class DifferenceMap(AttentionMap):
 
     def block(self, rows: slice | tuple[int, int], columns: slice | tuple[int, int]) -> Tensor:
         return self.first.block(rows, columns) - self.second.block(rows, columns)
+
+    def _subjects(self, title: str = "") -> list[Any]:
+        """Both maps, opened where the page compares them."""
+        from regard.views.page import subject_of_map
+
+        parts = (self.first, self.second)
+        found = [subject_of_map(part, f"{title} {i}") for i, part in enumerate(parts, 1)]
+        found[0].start = {"view": "compare"}
+        return found
+
+
+class WordMap(AttentionMap):
+    """Words for tokens: attention TO a word is the sum over its tokens, FROM a word the mean.
+
+    a[w,v] = mean_{i in w} sum_{j in v} a[i,j], so that a row still sums to 1.
+    """
+
+    def __init__(self, tokens: AttentionMap, queries: Sequence[Word], keys: Sequence[Word]) -> None:
+        for words, n in zip((queries, keys), tokens.shape, strict=True):
+            _check_words(words, n)
+        self.tokens = tokens
+        self.words = list(queries), list(keys)
+        self.shape = len(queries), len(keys)
+        self.queries, self.keys = [w.text for w in queries], [w.text for w in keys]
+
+    def block(self, rows: slice | tuple[int, int], columns: slice | tuple[int, int]) -> Tensor:
+        down, across = _span(rows, self.shape[0]), _span(columns, self.shape[1])
+        places = [w[slice(*s)] for w, s in zip(self.words, (down, across), strict=True)]
+        if not all(places):
+            return torch.zeros(len(places[0]), len(places[1]))
+        spans = [(words[0].start, words[-1].stop) for words in places]
+        return word_sums(word_sums(self.tokens.block(*spans), places[1], -1), places[0], -2, True)
+
+
+def word_sums(weights: Tensor, words: Sequence[Word], axis: int, mean: bool = False) -> Tensor:
+    """Sums (or means) over the tokens of each word along ``axis``; ``words`` follow each other."""
+    lengths = torch.tensor([word.stop - word.start for word in words])
+    if len(words) == weights.shape[axis]:
+        return weights
+    numbers = torch.arange(len(words)).repeat_interleave(lengths).to(weights.device)
+    shape = list(weights.shape)
+    shape[axis] = len(words)
+    sums = weights.new_zeros(shape).index_add_(axis, numbers, weights)
+    if mean:
+        sums /= lengths.to(sums).reshape([-1] + [1] * (-1 - axis))
+    return sums
+
+
+def _check_words(words: Sequence[Word], n: int) -> None:
+    """Raise unless the words cover positions 0 … n, one after the other."""
+    end = 0
+    for word in words:
+        if word.start != end or word.stop <= word.start:
+            raise ShapeError(
+                f"words must follow each other without gaps: {word.text!r} must begin at position "
+                f"{end} and have tokens, got {word.start} to {word.stop}"
+            )
+        end = word.stop
+    if end != n:
+        raise ShapeError(f"the words must cover the map's {n} positions, they end at {end}")
+
+
+def _number(part: Place, texts: Sequence[str]) -> int | slice:
+    if not isinstance(part, str):
+        return part
+    if not texts:
+        raise RegardError(f"this map does not know its tokens: give positions, got {part!r}")
+    return find_token(texts, part)[0]
 
 
 def _span(part: int | slice | tuple[int, int], n: int) -> tuple[int, int]:

@@ -9,8 +9,9 @@ For each query i of each head, with s_ij its masked score of key j:
     received_j = sum_i a_ij
     pooled     the maximum and the mean of a in cells of a coarse grid
 
-A block's scores are computed once and serve all of them. Memory is O(n · d + block). This file is
-the seam for a native kernel: whatever computes :func:`statistics` faster replaces it.
+A block's scores are computed once and serve all of them. Memory is O(n · d + block). Where the
+native kernel is there it does this; what it computes is written out here for PyTorch, which serves
+everywhere else and is what the kernel is tested against.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from regard.attention.kernel import run as native
+from regard.attention.kernel.library import MOST_TOP
 from regard.attention.mask import Mask
 from regard.errors import ShapeError
 
@@ -82,8 +85,51 @@ def statistics(
     ``top`` largest weights of each row; a pooled grid of at most ``cells`` × ``cells``.
     """
     heads, queries, _ = query.shape
-    keys = key.shape[-2]
+    key_heads, keys, _ = key.shape
+    if heads % key_heads:
+        raise ShapeError(
+            f"query heads must be a multiple of key heads, got {heads} and {key_heads}"
+        )
     grid = Grid(queries, keys, cells) if cells else None
+    kernel = native.usable(query, key) if queries and keys and top <= MOST_TOP else None
+    if kernel is None:
+        return in_blocks(query, key, rule, top, entropy, received, grid)
+    wanted = native.Wanted(
+        True, top, entropy, received, None if grid is None else (grid.rows, grid.columns)
+    )
+    _, found = native.run(
+        kernel,
+        query.unsqueeze(0),
+        key.unsqueeze(0),
+        None,
+        scale=rule.scale,
+        mask=rule.mask,
+        bias=rule.bias,
+        softcap=rule.softcap,
+        wanted=wanted,
+    )
+    return of_item(found, 0)
+
+
+def of_item(found: native.Found, batch: int) -> Statistics:
+    """The statistics of one batch item of what the kernel found."""
+    lse, *others = (None if tensor is None else tensor[batch] for tensor in found)
+    assert lse is not None
+    return Statistics(lse, *others)
+
+
+def in_blocks(
+    query: Tensor,
+    key: Tensor,
+    rule: Rule,
+    top: int,
+    entropy: bool,
+    received: bool,
+    grid: Grid | None,
+) -> Statistics:
+    """The same in PyTorch, on any device: blocks of rows, their scores and weights dropped."""
+    heads, queries, _ = query.shape
+    keys = key.shape[-2]
     new = functools.partial(torch.zeros, device=query.device)
     lse = new(heads, queries)
     uncertain = new(heads, queries) if entropy else None
@@ -146,10 +192,6 @@ def scores_of(
     """The scores (heads, rows, columns) of one tile in float32; ``masked`` where masked."""
     heads, queries, width = query.shape
     key_heads, keys, _ = key.shape
-    if heads % key_heads:
-        raise ShapeError(
-            f"query heads must be a multiple of key heads, got {heads} and {key_heads}"
-        )
     q = query[:, rows[0] : rows[1]].float()
     k = key[:, columns[0] : columns[1]].float()
     # Heads that share a key head are further rows of one product.

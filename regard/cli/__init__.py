@@ -20,9 +20,13 @@ from regard.views.text import visible
 COMMANDS = {
     "check": "Check the numbers of a worked example.",
     "cost": "Time and memory of attention and recurrence as the text grows.",
+    "doctor": "Which kernel computes attention here, and what is installed.",
     "evaluate": "Score a trained model on text it has not seen.",
     "explain": "Show every step of attention for one word, with the real numbers.",
+    "heads": "Which head of a real model does what, in one text or a corpus.",
+    "look": "What every head of a real model does with a text.",
     "read": "Read a sentence word by word and show what each word attends to.",
+    "serve": "Explore texts with a model in a browser on this machine.",
     "train": "Train a model on your own text.",
     "translate": "Translate sentences and show what each word looked at.",
     "words": "Train, load and look into word vectors.",

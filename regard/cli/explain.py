@@ -22,6 +22,7 @@ DEFAULT = "minilm"
 @click.option("--word", metavar="WORD", help="The word to explain; the#2 is the second 'the'.")
 @click.option("--head", type=click.IntRange(0), help="The head to show, from 0.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write the trace as JSON.")
+@click.option("--html", "html_to", metavar="FILE", help="Write a page (docs/page.md).")
 @click.option(
     "--form",
     type=click.Choice(["vector", "matrix", "both"]),
@@ -66,6 +67,7 @@ def explain(
     word: str | None,
     head: int | None,
     json_to: str | None,
+    html_to: str | None,
     form: str | None,
     example: str | None,
     **options: Any,
@@ -86,7 +88,7 @@ def explain(
             + ("got both" if sentence is not None else "got neither")
         )
     if sentence is not None and not _given(ctx, OF_VECTORS):
-        _of_model(ctx, sentence, word, head, json_to, form, options)
+        _of_model(ctx, sentence, word, head, json_to, html_to, form, options)
         return
     _refuse(ctx, OF_MODELS, "it goes with a model, and here is none")
     said: list[str] = []
@@ -97,7 +99,7 @@ def explain(
         subject = Example.load(example)
     else:
         subject, said = _of_vectors(ctx, sentence or "", options)
-    _explain(subject, word, head or 0, json_to, form or "both", said)
+    _explain(subject, word, head or 0, json_to, html_to, form or "both", said)
 
 
 OF_VECTORS = (
@@ -125,6 +127,7 @@ def _explain(
     word: str | None,
     head: int,
     json_to: str | None,
+    html_to: str | None,
     form: str,
     said: list[str],
 ) -> None:
@@ -145,6 +148,13 @@ def _explain(
         write_json(trace.to_json(), json_to)
     if json_to != "-":
         _print(subject, trace, place, head, form, said)
+    if html_to is not None:
+        from regard.cli.output import write_page
+        from regard.views.page import subject_of_trace
+
+        start = {"view": "steps", "head": head, "query": place}
+        shown = subject_of_trace(trace, subject.title or "", notes=said, start=start)
+        write_page(html_to, shown, quietly=json_to == "-")
 
 
 def _of_model(
@@ -153,6 +163,7 @@ def _of_model(
     word: str | None,
     head: int | None,
     json_to: str | None,
+    html_to: str | None,
     form: str | None,
     options: dict[str, Any],
 ) -> None:
@@ -166,6 +177,8 @@ def _of_model(
     if compare is not None:
         second = model.explain(compare, word, options["to"], first.layer, first.head)
         _print_comparison(first, second)
+        if html_to is not None:
+            _write_page(html_to, model, first, second)
         return
     if json_to is not None:
         from regard.cli.output import write_json
@@ -173,6 +186,26 @@ def _of_model(
         write_json(first.trace.to_json(), json_to)
     if json_to != "-":
         _print_model(first, form, options["everything"])
+    if html_to is not None:
+        _write_page(html_to, model, first, quietly=json_to == "-")
+
+
+def _write_page(to: str, model: Any, *sides: Explained, quietly: bool = False) -> None:
+    """All layers and heads of the model, opened where the explanation is."""
+    from regard.cli.output import write_page
+    from regard.views.page import Text, subject_of_trace
+
+    subjects = []
+    for side in sides:
+        special = [i for i, own in enumerate(side.reading.special) if own]
+        start: dict[str, Any] = {"layer": side.layer, "head": side.head, "query": side.word}
+        start |= {"key": side.to, "view": "compare" if len(sides) > 1 else "steps"}
+        text = Text(side.reading.tokens, special=special)
+        trace = model.whole(side.reading)
+        subjects.append(
+            subject_of_trace(trace, side.reading.text, model=side.model, start=start, text=text)
+        )
+    write_page(to, *subjects, quietly=quietly)
 
 
 def _loaded(name: str) -> Any:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from regard.files import write_text
+from regard.text import visible
+
+if TYPE_CHECKING:
+    from regard.views.page import Subject
 
 
 def write_json(text: str, to: str) -> None:
@@ -13,3 +19,11 @@ def write_json(text: str, to: str) -> None:
         click.echo(text)
     else:
         write_text(to, text + "\n")
+
+
+def write_page(to: str, *subjects: Subject, quietly: bool = False) -> None:
+    """Write a page and say so, on stderr if standard output is for a program."""
+    from regard.views.page import save_html
+
+    save_html(to, *subjects)
+    click.echo(f"Written: {visible(to)}", err=quietly)

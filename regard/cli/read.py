@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @click.option("--head", type=int, help="Transformer: this head's, from 0; else their mean.")
 @click.option("--all", "everything", is_flag=True, help="Every layer and head, one by one.")
 @click.option("--json", "json_to", metavar="FILE|-", help="One trace a sentence, as JSON.")
+@click.option("--html", "html_to", metavar="FILE", help="A page of one sentence (docs/page.md).")
 @click.option("--trace", "trace_to", metavar="FILE", help="Every step of one sentence, as JSON.")
 def read(
     sentences: tuple[str, ...],
@@ -38,13 +39,14 @@ def read(
     head: int | None,
     everything: bool,
     json_to: str | None,
+    html_to: str | None,
     trace_to: str | None,
 ) -> None:
     """Read SENTENCES, word by word, and show what each new word attends to.
 
     \b
     regard read "The FBI is chasing a criminal on the run ."
-    regard read --model simple-rnn+attention "Tom said that he was tired."
+    regard read --model runs/mine "Tom said that he was tired."
     regard read --model runs/reviews "a gripping film"
 
     Each line is one more word: the bits that it was unexpected by, and the words read so far with
@@ -56,9 +58,12 @@ def read(
     texts = texts_of(sentences, file, "read")
     if everything and (layer is not None or head is not None):
         raise RegardError("--all shows every layer and head: leave --layer and --head out")
-    if trace_to is not None and len(texts) != 1:
-        raise RegardError(f"--trace takes one sentence, got {len(texts)}")
+    for option, path in (("--trace", trace_to), ("--html", html_to)):
+        if path is not None and len(texts) != 1:
+            raise RegardError(f"{option} takes one sentence, got {len(texts)}")
     accounts = _accounts(model, texts)
+    if html_to is not None:
+        accounts = iter([_write_page(next(accounts), html_to, texts[0], quietly=json_to == "-")])
     if trace_to is not None:
         only = list(accounts)
         only[0].trace.save(trace_to)
@@ -77,6 +82,17 @@ def read(
             _print_account(account, console, layer, head, everything)
         else:
             _print_verdict(account, console)
+
+
+def _write_page(account: Account | Verdict, to: str, text: str, quietly: bool) -> Account | Verdict:
+    from regard.cli.output import write_page
+    from regard.views.page import subject_of_trace
+
+    subject = subject_of_trace(account.trace, text, model=account.model, start={"view": "reading"})
+    if not subject.sheets:
+        raise RegardError(f"{account.model} has no attention, and a page shows attention")
+    write_page(to, subject, quietly=quietly)
+    return account
 
 
 def _accounts(name: str, texts: list[str]) -> Iterator[Account | Verdict]:

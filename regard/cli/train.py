@@ -110,7 +110,9 @@ def train() -> None:
 @click.option("--test-source", metavar="FILE", help="Instead: source sentences to test on,")
 @click.option("--test-target", metavar="FILE", help="and their translations.")
 @click.option(
-    "--model", metavar="NAME", help="word-by-word, encoder-decoder, bahdanau, transformer."
+    "--model",
+    metavar="NAME",
+    help="word-by-word, encoder-decoder, bahdanau, lstmn-shallow, lstmn-deep, transformer.",
 )
 @click.option("--size", metavar="SIZE", help="tiny, small, or base: as in the original paper.")
 @click.option("--level", metavar="LEVEL", help="Tokens are pieces of words (bpe) or words (word).")

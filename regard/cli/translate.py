@@ -12,6 +12,7 @@ from regard.errors import RegardError
 
 if TYPE_CHECKING:
     from regard.models.translation import Translation
+    from regard.trace import Trace
 
 
 @click.command()
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 @click.option("--layer", type=int, help="Transformer: this layer's cross-attention, from 0.")
 @click.option("--head", type=int, help="Transformer: this head's, from 0; else their mean.")
 @click.option("--json", "json_to", metavar="FILE|-", help="One JSON object a sentence.")
+@click.option("--html", "html_to", metavar="FILE", help="A page of one sentence (docs/page.md).")
 @click.option("--trace", "trace_to", metavar="FILE", help="Every step of one sentence, as JSON.")
 def translate(
     sentences: tuple[str, ...],
@@ -57,6 +59,7 @@ def translate(
     layer: int | None,
     head: int | None,
     json_to: str | None,
+    html_to: str | None,
     trace_to: str | None,
 ) -> None:
     """Translate SENTENCES, the lines of a file, or what is piped in.
@@ -84,18 +87,34 @@ def translate(
         layer=layer,
         head=head,
     )
-    if trace_to is not None:
+    trace: Trace | None = None
+    if trace_to is not None or html_to is not None:
         from regard.models.translation import trace_of
 
         if len(texts) != 1:
-            raise RegardError(f"--trace takes one sentence, got {len(texts)}")
+            option = "--html" if trace_to is None else "--trace"
+            raise RegardError(f"{option} takes one sentence, got {len(texts)}")
         only = list(found)
-        trace_of(translator, tokens, texts[0], only[0]).save(trace_to)
+        trace = trace_of(translator, tokens, texts[0], only[0])
         found = iter(only)
+    if trace is not None and trace_to is not None:
+        trace.save(trace_to)
     if json_to is not None:
         _write_json(found, json_to)
-        return
-    _print(found, texts, alignment)
+    else:
+        _print(found, texts, alignment)
+    if trace is not None and html_to is not None:
+        _write_page(html_to, trace, texts[0], model, quietly=json_to == "-")
+
+
+def _write_page(to: str, trace: Trace, text: str, model: str, quietly: bool) -> None:
+    from regard.cli.output import write_page
+    from regard.views.page import subject_of_trace
+
+    subject = subject_of_trace(trace, text, model=model)
+    if not subject.sheets:
+        raise RegardError(f"{trace.mechanism} has no attention, and a page shows attention")
+    write_page(to, subject, quietly=quietly)
 
 
 def _print(found: Iterator[Translation], texts: Sequence[str], alignment: bool) -> None:

@@ -38,6 +38,11 @@ def split(text: str) -> list[str]:
     return (ASCII if text.isascii() else _pattern()).findall(text)
 
 
+def spans(text: str) -> list[tuple[int, int]]:
+    """Where each of these tokens begins and ends in ``text``."""
+    return [found.span() for found in (ASCII if text.isascii() else _pattern()).finditer(text)]
+
+
 @cache
 def _pattern() -> re.Pattern[str]:
     # Python's \w knows letters and digits but not the marks that combine with them, without which

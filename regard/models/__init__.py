@@ -1,10 +1,11 @@
 """Models built from the bricks: translators, language models, classifiers, BERT.
 
 config.py, sizes.py   what a translator is made of; named sizes
-translator.py         what the four designs have in common: forward, loss, start, step
+translator.py         what all designs have in common: forward, loss, start, step
 wordbyword.py         a word said for each word read
 encoderdecoder.py     the sentence squeezed into one vector
 bahdanau.py           the decoder looks back before each word
+lstmn.py              the encoder and the decoder look back at themselves too
 transformer.py        attention alone (layers.py)
 decode.py             greedy and beam search over any of them
 design.py, body.py    which network reads the words of a language model or a classifier

@@ -9,8 +9,15 @@ from typing import Any, ClassVar, Self
 
 from regard.errors import ConfigError, nearest
 
-MODELS = ("word-by-word", "encoder-decoder", "bahdanau", "transformer")
-"""The four designs, in the order of their history."""
+MODELS = (
+    "word-by-word",
+    "encoder-decoder",
+    "bahdanau",
+    "lstmn-shallow",
+    "lstmn-deep",
+    "transformer",
+)
+"""The designs, in the order of their history."""
 
 RECURRENT = ("hidden", "readout")
 TRANSFORMER = ("layers", "heads", "feedforward")
@@ -67,7 +74,7 @@ class TranslatorConfig(ModelConfig):
     width: int
     """Of a token's vector; the Transformer's d."""
     hidden: int = 0
-    """Recurrent designs: the width of the state, and of Bahdanau's alignment network."""
+    """Recurrent designs: the width of the state, and of the alignment network."""
     readout: int = 0
     """Recurrent designs: how many maxout units feed the vocabulary."""
     layers: int = 0

@@ -1,4 +1,4 @@
-"""Sizes: named shapes of each design. ``base`` is the original paper's."""
+"""Sizes: named shapes of each design. ``base`` is the original paper's (LSTMN: Bahdanau's)."""
 
 from __future__ import annotations
 
@@ -24,6 +24,16 @@ _SHAPES: dict[str, dict[str, dict[str, Any]]] = {
     "bahdanau": {
         "tiny": {"width": 96, "hidden": 80, "readout": 96, "tied": True},
         "small": {"width": 208, "hidden": 256, "readout": 208, "tied": True},
+        "base": {"width": 620, "hidden": 1000, "readout": 500},
+    },
+    "lstmn-shallow": {
+        "tiny": {"width": 96, "hidden": 84, "readout": 96, "tied": True},
+        "small": {"width": 208, "hidden": 264, "readout": 208, "tied": True},
+        "base": {"width": 620, "hidden": 1000, "readout": 500},
+    },
+    "lstmn-deep": {
+        "tiny": {"width": 96, "hidden": 84, "readout": 96, "tied": True},
+        "small": {"width": 208, "hidden": 276, "readout": 208, "tied": True},
         "base": {"width": 620, "hidden": 1000, "readout": 500},
     },
     "transformer": {

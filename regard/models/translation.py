@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from regard.embed.pieces import gathered
-from regard.embed.tokens import BOS, EOS, Tokens
+from regard.embed.tokens import BOS, EOS, SPECIAL, Tokens
 from regard.models.decode import Hypothesis, translate_batch
 from regard.models.translator import Translator
 from regard.record import record
@@ -119,6 +119,7 @@ def trace_of(model: Translator, tokens: Tokens, text: str, found: Translation) -
     said = [BOS, *tokens.encode(found.text)]
     with torch.no_grad(), record(model.config.model, tokens.pieces(ids)) as trace:
         model.eval()(torch.tensor([ids]), torch.tensor([len(ids)]), torch.tensor([said]))
+    _name_targets(trace, tokens.pieces(said), tokens.pieces(ids))
     step = Step(
         "words",
         found.alignment,
@@ -129,3 +130,18 @@ def trace_of(model: Translator, tokens: Tokens, text: str, found: Translation) -
     )
     trace.steps.append(step)
     return trace
+
+
+def _name_targets(trace: Trace, said: list[str], source: list[str]) -> None:
+    """Say which tokens the rows and columns of a decoder's attention are.
+
+    A Transformer's row i has read said[i]; a row of Bahdanau's alignment chooses the next token.
+    """
+    chosen = [*said[1:], SPECIAL[EOS]]
+    for step in trace:
+        if not {"query", "key"} <= {*step.axes}:
+            continue
+        if step.name == "alignment":
+            step.labels = {"query": chosen, "key": source}
+        elif step.scope.startswith("decoder"):
+            step.labels = {"query": said, "key": source if "cross" in step.scope else said}

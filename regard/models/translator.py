@@ -1,4 +1,4 @@
-"""Translator: what the four designs have in common, so that one engine trains and uses them.
+"""Translator: what all designs have in common, so that one engine trains and uses them.
 
 Sources end with EOS; targets are BOS … EOS; both are padded with PAD behind their end. Shapes::
 
@@ -158,11 +158,19 @@ def build(config: TranslatorConfig) -> Translator:
     """The translator that ``config`` describes, with fresh weights from torch's random state."""
     from regard.models.bahdanau import Bahdanau
     from regard.models.encoderdecoder import EncoderDecoder
+    from regard.models.lstmn import LSTMNTranslator
     from regard.models.transformer import Transformer
     from regard.models.wordbyword import WordByWord
 
-    designs: tuple[type[Translator], ...] = (WordByWord, EncoderDecoder, Bahdanau, Transformer)
-    return designs[MODELS.index(config.model)](config)
+    designs: dict[str, type[Translator]] = {
+        "word-by-word": WordByWord,
+        "encoder-decoder": EncoderDecoder,
+        "bahdanau": Bahdanau,
+        "lstmn-shallow": LSTMNTranslator,
+        "lstmn-deep": LSTMNTranslator,
+        "transformer": Transformer,
+    }
+    return designs[config.model](config)
 
 
 def real(lengths: Tensor, n: int) -> Tensor | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from regard.attention.kernel.run import Found
 from regard.attention.mask import Mask
 from regard.attention.statistics import Rule
 from regard.errors import RegardError
@@ -25,17 +26,27 @@ class Call:
     """Its mask and bias are broadcastable to (batch, heads, queries, keys)."""
     weights: Tensor | None = None
     """(batch, heads, queries, keys) of a family that gives nothing else; then q and k are empty."""
+    value: Tensor | None = None
+    """(batch, key heads, keys, w), if values are wanted."""
+    context: Tensor | None = None
+    """(batch, heads, queries, w): what the model's own kernel mixed, if values are wanted."""
     seen: int = 0
     """Keys that the call saw. A later step of a cached decoding keeps only its new ones."""
+    found: Found | None = None
+    """Statistics that came with the output, if they were asked for."""
 
     @property
     def queries(self) -> int:
         return self.query.shape[-2]
 
 
-def kept(call: Call, heads: Sequence[int] | None, dtype: torch.dtype | None) -> Call:
+def kept(
+    call: Call, heads: Sequence[int] | None, dtype: torch.dtype | None, values: bool = False
+) -> Call:
     """A copy that nothing changes later: the chosen heads, in ``dtype`` if one is given."""
     query, key, rule, weights = call.query, call.key, call.rule, call.weights
+    found = call.found
+    value, context = (call.value, call.context) if values else (None, None)
     if heads is not None:
         outside = [h for h in heads if not 0 <= h < query.shape[1]]
         if outside:
@@ -43,12 +54,28 @@ def kept(call: Call, heads: Sequence[int] | None, dtype: torch.dtype | None) -> 
                 f"heads are counted from 0 and this layer has {query.shape[1]}, got {outside[0]}"
             )
         group = query.shape[1] // key.shape[1]
-        query, key = query[:, list(heads)], key[:, [h // group for h in heads]]
+        groups = [h // group for h in heads]
+        query, key = query[:, list(heads)], key[:, groups]
+        value = None if value is None else value[:, groups]
+        context = None if context is None else context[:, list(heads)]
         weights = None if weights is None else weights[:, list(heads)]
         rule = _rule_of_heads(rule, list(heads))
+        found = found and Found(*(None if x is None else x[:, list(heads)] for x in found))
     query, key = (_copy(t, dtype) for t in (query, key))
-    weights = None if weights is None else _copy(weights, dtype)
-    return replace(call, query=query, key=key, rule=rule, weights=weights, seen=key.shape[-2])
+    weights, value, context = (
+        None if t is None else _copy(t, dtype) for t in (weights, value, context)
+    )
+    return replace(
+        call,
+        query=query,
+        key=key,
+        rule=rule,
+        weights=weights,
+        value=value,
+        context=context,
+        seen=key.shape[-2],
+        found=found,
+    )
 
 
 def follows(call: Call, before: Sequence[Call], cross: bool) -> bool:
@@ -77,7 +104,7 @@ def step(call: Call, before: Sequence[Call], cross: bool) -> Call:
     if call.weights is not None:
         return call
     if cross:
-        return replace(call, key=call.key[:, :, :0])
+        return replace(call, key=call.key[:, :, :0], value=_last(call.value, 0))
     old = call.key[:, :, -call.queries - 1]
     last = [c for c in before if c.key.shape[-2]][-1].key[:, :, -1]
     if not torch.equal(old, last):
@@ -86,7 +113,8 @@ def step(call: Call, before: Sequence[Call], cross: bool) -> Call:
             "steps make no one map; generate with num_beams=1, or observe one pass over the "
             "finished text"
         )
-    return replace(call, key=call.key[:, :, -call.queries :].clone())
+    value = _last(call.value, call.queries)
+    return replace(call, key=call.key[:, :, -call.queries :].clone(), value=value)
 
 
 def joined(calls: Sequence[Call], cross: bool) -> Call:
@@ -113,7 +141,20 @@ def joined(calls: Sequence[Call], cross: bool) -> Call:
     if any(c.rule.bias is not None for c in calls):
         bias = _joined_biases(calls, starts, keys)
     rule = Rule(first.rule.scale, mask, bias, first.rule.softcap)
-    return Call(query, key, rule, None, keys)
+    value, context = (
+        _joined_parts(parts) for parts in ([c.value for c in calls], [c.context for c in calls])
+    )
+    return Call(query, key, rule, None, value, context, keys)
+
+
+def _joined_parts(parts: Sequence[Tensor | None]) -> Tensor | None:
+    there = [part for part in parts if part is not None]
+    return torch.cat(there, -2) if len(there) == len(parts) else None
+
+
+def _last(value: Tensor | None, count: int) -> Tensor | None:
+    """The last ``count`` positions, and a copy of their own."""
+    return None if value is None else value[:, :, value.shape[2] - count :].clone()
 
 
 def _joined_weights(calls: Sequence[Call]) -> Call:

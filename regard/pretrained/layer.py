@@ -10,7 +10,7 @@ from torch import Tensor
 
 from regard.attention.map import AttentionMap, HeadMap, StoredMap
 from regard.attention.mask import Mask
-from regard.attention.statistics import Rule
+from regard.attention.statistics import Rule, Statistics, of_item
 from regard.errors import RegardError
 from regard.pretrained.call import Call, joined
 
@@ -29,6 +29,12 @@ class Item:
     columns: Tensor
     weights: Tensor | None = None
     """(heads, queries, keys), if the layer gave its weights and nothing else."""
+    found: Statistics | None = None
+    """What came with the output, if it was asked for and there is no padding."""
+    value: Tensor | None = None
+    """(key heads, keys, w), if values were kept."""
+    context: Tensor | None = None
+    """(heads, queries, w): what the model itself mixed of them."""
 
 
 @dataclass
@@ -59,9 +65,18 @@ class Layer:
         self.calls.append(call)
         self._items, self._whole = {}, None
 
+    def drop(self) -> None:
+        """Let go of queries and keys."""
+        self.calls, self._items, self._whole = [], {}, None
+
     @property
     def whole(self) -> Call:
         """All steps as one."""
+        if not self.calls:
+            raise RegardError(
+                f"queries and keys of {self.name!r} were dropped after observe(each=…) was called "
+                "with it: look at them there, or observe without each"
+            )
         if self._whole is None:
             self._whole = joined(self.calls, self.kind == "cross")
         return self._whole
@@ -149,6 +164,8 @@ def _item(call: Call, batch: int, cross: bool) -> Item:
     columns = torch.arange(keys, device=query.device)
     mask, bias = rule.mask, _of_item(rule.bias, batch)
     weights = None if call.weights is None else call.weights[batch]
+    value = None if call.value is None else call.value[batch]
+    context = None if call.context is None else call.context[batch]
     if weights is not None:
         rows, columns = _seen_weights(weights, rows, columns)
         weights = weights[:, rows][..., columns]
@@ -170,8 +187,14 @@ def _item(call: Call, batch: int, cross: bool) -> Item:
         allowed = _cut(allowed, rows, columns)
         mask = _plain(replace(mask, allowed=allowed), len(rows), len(columns))
         query, key = query[:, rows], key[:, columns]
+        value = None if value is None else value[:, columns]
+        context = None if context is None else context[:, rows]
         bias = None if bias is None else _cut(bias, rows, columns)
-    return Item(query, key, Rule(rule.scale, mask, bias, rule.softcap), rows, columns)
+    found = None
+    if call.found is not None and (len(rows), len(columns)) == (queries, keys):
+        found = of_item(call.found, batch)
+    rule = Rule(rule.scale, mask, bias, rule.softcap)
+    return Item(query, key, rule, rows, columns, found=found, value=value, context=context)
 
 
 def _seen_weights(weights: Tensor, rows: Tensor, columns: Tensor) -> tuple[Tensor, Tensor]:

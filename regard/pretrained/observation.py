@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -31,12 +32,16 @@ class Observation:
         heads: Sequence[int] | None = None,
         dtype: torch.dtype | None = None,
         tokens: Tokens | Mapping[str, Tokens] | None = None,
+        wanted: Mapping[str, int] | None = None,
+        values: bool = False,
     ) -> None:
         self.layers: list[Layer] = []
         self.chosen_layers = None if layers is None else frozenset(layers)
         self.chosen_heads = None if heads is None else tuple(heads)
         self.dtype = dtype
         self.tokens = tokens
+        self.wanted = None if wanted is None else dict(wanted)
+        self.values = values
 
     def __len__(self) -> int:
         return len(self.layers)
@@ -57,20 +62,28 @@ class Observation:
         "encoder" or "decoder". Layers are counted from 0 in each.
         """
         found = self.layer(layer, kind)
-        item = found.item(batch)
-        whole = found.query.shape[-2], found.key.shape[-2]
-        if found.kind == "cross" and not isinstance(self.tokens, Mapping):
-            return found.map(head, batch)  # which of the two texts a single list is, is not said
-        queries = self._texts(found.part, batch, item.rows, whole[0])
-        side = "encoder" if found.kind == "cross" else found.part
-        keys = self._texts(side, batch, item.columns, whole[1])
-        return found.map(head, batch, queries, keys)
+        return found.map(head, batch, *self.texts_of(found, batch))
+
+    def texts_of(self, layer: Layer, batch: int = 0) -> tuple[list[str], list[str]]:
+        """The tokens of a layer's queries and of its keys, empty where they are not known."""
+        item = layer.item(batch)
+        if layer.kind == "cross" and not isinstance(self.tokens, Mapping):
+            return [], []  # which of the two texts a single list is, is not said
+        side = "encoder" if layer.kind == "cross" else layer.part
+        queries = self._texts(layer.part, batch, item.rows, layer.query.shape[-2])
+        return queries, self._texts(side, batch, item.columns, layer.key.shape[-2])
 
     def statistics(
         self, layer: int, *, batch: int = 0, kind: str = "self", **wanted: Any
     ) -> Statistics:
-        """Statistics of all heads of a layer in one pass: see regard.attention.statistics."""
+        """Statistics of all heads of a layer in one pass: see regard.attention.statistics.
+
+        Nothing is computed if they came with the model's output: ``observe(statistics=…)``.
+        """
         item = self.layer(layer, kind).item(batch)
+        given = self.wanted or {}
+        if item.found is not None and all(given.get(k) == v for k, v in wanted.items() if v):
+            return _only(item.found, wanted)
         return statistics(item.query, item.key, item.rule, **wanted)
 
     def layer(self, number: int, kind: str = "self") -> Layer:
@@ -112,7 +125,40 @@ class Observation:
             )
         return [str(texts[i]) for i in kept.tolist()]
 
+    def save_html(
+        self, path: str | os.PathLike[str], *, title: str = "", model: str = "", batch: int = 0
+    ) -> None:
+        """Write a page that shows all of it and opens from disk (docs/page.md)."""
+        from regard.pretrained.page import subject_of_observation
+        from regard.views.page import save_html
+
+        save_html(path, subject_of_observation(self, title, batch=batch, model=model))
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the page."""
+        from regard.pretrained.page import subject_of_observation
+        from regard.views.page.frame import shown_in_notebook
+
+        return shown_in_notebook([subject_of_observation(self)])
+
+    def plot(self, layer: int, head: int, axes: Any = None, **options: Any) -> Any:
+        """Draw one head on matplotlib axes."""
+        return self[layer, head].plot(axes, **options)
+
     def __repr__(self) -> str:
         kinds = [f"{layer.part} {layer.kind}".strip() for layer in self.layers]
         counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
         return f"Observation({counted or 'nothing yet'})"
+
+
+def _only(found: Statistics, wanted: Mapping[str, Any]) -> Statistics:
+    """What is wanted of what was found, and nothing else."""
+    return Statistics(
+        found.lse,
+        found.top_weights if wanted.get("top") else None,
+        found.top_keys if wanted.get("top") else None,
+        found.entropy if wanted.get("entropy") else None,
+        found.received if wanted.get("received") else None,
+        found.pooled_max if wanted.get("cells") else None,
+        found.pooled_mean if wanted.get("cells") else None,
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -28,8 +28,14 @@ CROSS = re.compile(r"cross|encoder_attn|encdecattention|encoder_attention", re.I
 class Watcher:
     """Numbers the layers of one model as they are called, and tells steps of one text apart."""
 
-    def __init__(self, model: nn.Module, observation: Observation) -> None:
+    def __init__(
+        self,
+        model: nn.Module,
+        observation: Observation,
+        each: Callable[[Layer], None] | None = None,
+    ) -> None:
         self.observation = observation
+        self.each = each
         self.names = {id(module): name for name, module in model.named_modules()}
         self.depth = self.runs = 0
         self.calls: Counter[str] = Counter()
@@ -62,11 +68,15 @@ class Watcher:
         if layer is None:
             return
         crosses = layer.kind == "cross"
-        call = kept(call, self.observation.chosen_heads, self.observation.dtype)
+        wish = self.observation
+        call = kept(call, wish.chosen_heads, wish.dtype, wish.values)
         if layer.calls and follows(call, layer.calls, crosses):
             layer.go_on(step(call, layer.calls, crosses))
         else:
             layer.begin(call)
+        if self.each is not None:
+            self.each(layer)
+            layer.drop()
 
     def _new(self, name: str, cross: bool) -> Layer | None:
         kind, part = "cross" if cross else "self", part_of(name)
@@ -85,10 +95,17 @@ def watchers(module: nn.Module) -> list[Watcher]:
     return [watcher for watcher in _open.get() if id(module) in watcher.names]
 
 
+def want_values(found: list[Watcher]) -> bool:
+    """Whether any of them keeps values."""
+    return any(watcher.observation.values for watcher in found)
+
+
 @contextmanager
-def watching(model: nn.Module, observation: Observation) -> Iterator[Watcher]:
+def watching(
+    model: nn.Module, observation: Observation, each: Callable[[Layer], None] | None = None
+) -> Iterator[Watcher]:
     """Open a watcher of ``model``; hooks that count its runs are removed in the end."""
-    watcher = Watcher(model, observation)
+    watcher = Watcher(model, observation, each)
 
     def before(module: nn.Module, args: Any) -> None:
         if watcher in _open.get():

@@ -8,12 +8,15 @@ selfattentive.py  the simple RNN with self-attention over its own states
 selfscan.py       its loop over time, with its gradient written out
 lstmn.py          the LSTM with self-attention over its own states (Cheng et al. 2016)
 lstmnscan.py      its loop over time, with its gradient written out
-reader.py         what these two share: layers, lengths, states
+fusion.py         the LSTMN that also attends to the tapes of another, as a decoder
+reader.py         what the two networks share: layers, lengths, states
 tape.py           the states they keep and look at
-torchlike.py      these two without attention, from and to nn.RNN and nn.LSTM
+looks.py, received.py, scanned.py    parts of the two loops
+torchlike.py      the two without attention, from and to nn.RNN and nn.LSTM
 """
 
 from regard.recurrent.bidirectional import Bidirectional
+from regard.recurrent.fusion import DeepFusion, ShallowFusion
 from regard.recurrent.gated import GatedUnit
 from regard.recurrent.lstmn import LSTMN
 from regard.recurrent.reader import Reading
@@ -24,9 +27,11 @@ from regard.recurrent.tape import Tapes
 __all__ = [
     "LSTMN",
     "Bidirectional",
+    "DeepFusion",
     "GatedUnit",
     "Reading",
     "SelfAttentiveRNN",
+    "ShallowFusion",
     "SimpleRNN",
     "Tapes",
 ]

@@ -80,10 +80,10 @@ class LSTMNLayer(Layer):
     def forward(
         self, x: Tensor, memory: Memory, summary: Tensor, real: Tensor | None
     ) -> tuple[Tensor, Tensor]:
+        if self.attends and memory.looks is None and len(x):
+            return self.scan(x, memory, summary, real)
         projected, width = self.inputs(x), summary.shape[-1]
         queries = x @ self.w_input.t() if self.attends else x
-        if self.attends and torch.is_grad_enabled() and memory.looks is None and len(x):
-            return self.scan(projected, queries, memory, summary, real)
         states = []
         for t, (gates, query) in enumerate(zip(projected.unbind(), queries.unbind(), strict=True)):
             with scope(f"step {t + 1}"):
@@ -100,34 +100,49 @@ class LSTMNLayer(Layer):
         return torch.stack(states) if states else projected[..., :width], summary
 
     def scan(
-        self, gates: Tensor, queries: Tensor, memory: Memory, summary: Tensor, real: Tensor | None
+        self, x: Tensor, memory: Memory, summary: Tensor, real: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """The loop of :meth:`forward` with its gradient written out: when nobody looks inside."""
-        values, keys = memory.start()
-        matrices = Matrices(self.recurrent, self.w_key, self.w_summary, self.v)
-        tape, summary = lstmn_scan(
-            gates, queries, values, keys, summary, memory.allowed, real, memory.window, matrices
+        matrices = Matrices(
+            self.inputs.weight,
+            self.inputs.bias,
+            self.recurrent,
+            self.w_input,
+            self.w_key,
+            self.w_summary,
+            self.v,
         )
-        memory.values.fill(tape)
-        states = tape[:, values.shape[1] :, : summary.shape[-1]]
-        return states.transpose(0, 1), summary
+        lengths = None if real is None else real.sum((0, 2))
+        scanned = lstmn_scan(
+            x, *memory.start(), summary, memory.allowed, lengths, memory.window, matrices
+        )
+        memory.fill(scanned.tape, scanned.keys)
+        return scanned.states, scanned.summary
 
-    def update(self, projected: Tensor, old_h: Tensor, old_c: Tensor) -> tuple[Tensor, Tensor]:
-        """h_t and c_t from the projected input, h~_t and c~_t."""
+    def update(
+        self, projected: Tensor, old_h: Tensor, old_c: Tensor, carried: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """h_t and c_t from the projected input, h~_t and c~_t.
+
+        ``carried`` is added to the cell: what deep fusion brings from the source.
+        """
         i, f, g, o = torch.addmm(projected, old_h, self.recurrent.t()).chunk(4, -1)
         i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
         c = f * old_c + i * g
+        formula = "c_t = f_t * c~_t + i_t * c^_t"
+        if carried is not None:
+            c, formula = c + carried, "c_t = r_t * m~_t + f_t * c~_t + i_t * c^_t"
         h = o * c.tanh()
         if recording():
-            for name, value, formula, meaning in (
+            for name, value, how, meaning in (
                 ("recalled state", old_h, "h~_t", "The states on the tape, mixed."),
                 ("recalled cell", old_c, "c~_t", "The cells on the tape, mixed by the same."),
                 ("input gate", i, "i_t", "How much of the new candidate is written."),
                 ("forget gate", f, "f_t", "How much of the recalled cell stays."),
                 ("output gate", o, "o_t", "How much of the cell is shown."),
                 ("candidate", g, "c^_t", "What this word would write."),
-                ("cell", c, "c_t = f_t * c~_t + i_t * c^_t", "The memory of this word."),
+                ("cell", c, formula, "The memory of this word."),
                 ("state", h, "h_t = o_t * tanh(c_t)", "What this word shows of it."),
             ):
-                note(name, value, axes=("hidden",), formula=formula, meaning=meaning)
+                note(name, value, axes=("hidden",), formula=how, meaning=meaning)
         return h, c

@@ -192,16 +192,16 @@ class Reader(nn.Module, ABC):
     def _state(
         self, tapes: list[Tensor], summaries: list[Tensor], keys: list[Tensor], words: Tensor
     ) -> Tapes:
-        tape = torch.stack(tapes)
+        tape = _stacked(tapes)
         hidden, cells = tape, None
         if self.has_cells:
             hidden, cells = tape.split(self.hidden_size, -1)
         return Tapes(
             hidden,
             cells,
-            torch.stack(summaries),
+            _stacked(summaries),
             words.clamp(max=tape.shape[2]),
-            torch.stack(keys) if keys else None,
+            _stacked(keys) if keys else None,
         )
 
     def _note(self, h: Tensor, weights: list[Tensor]) -> None:
@@ -220,3 +220,8 @@ class Reader(nn.Module, ABC):
             formula=self.formula,
             meaning="What is remembered at each position; all of them stay on the tape.",
         )
+
+
+def _stacked(layers: list[Tensor]) -> Tensor:
+    """(layers, …); one layer is not copied."""
+    return torch.stack(layers) if len(layers) > 1 else layers[0].unsqueeze(0)

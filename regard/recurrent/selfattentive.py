@@ -114,9 +114,9 @@ class SelfAttentiveLayer(Layer):
     def forward(
         self, x: Tensor, memory: Memory, summary: Tensor, real: Tensor | None
     ) -> tuple[Tensor, Tensor]:
+        if self.attends and memory.looks is None and len(x):
+            return self.scan(x, memory, summary, real)
         projected, c, h = self.inputs(x), summary, memory.last()
-        if self.attends and torch.is_grad_enabled() and memory.looks is None and len(x):
-            return self.scan(projected, memory, summary, real)
         states = []
         for t, a in enumerate(projected.unbind()):
             with scope(f"step {t + 1}"):
@@ -133,16 +133,24 @@ class SelfAttentiveLayer(Layer):
         return torch.stack(states) if states else projected, c
 
     def scan(
-        self, projected: Tensor, memory: Memory, summary: Tensor, real: Tensor | None
+        self, x: Tensor, memory: Memory, summary: Tensor, real: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """The loop of :meth:`forward` with its gradient written out: when nobody looks inside."""
-        values, keys = memory.start()
-        matrices = Matrices(self.recurrent, self.previous, self.w_key, self.w_query, self.v)
-        tape, summary = self_scan(
-            projected, values, keys, summary, memory.allowed, real, memory.window, matrices
+        matrices = Matrices(
+            self.inputs.weight,
+            self.inputs.bias,
+            self.recurrent,
+            self.previous,
+            self.w_key,
+            self.w_query,
+            self.v,
         )
-        memory.values.fill(tape)
-        return tape[:, values.shape[1] :].transpose(0, 1), summary
+        lengths = None if real is None else real.sum((0, 2))
+        scanned = self_scan(
+            x, *memory.start(), summary, memory.allowed, lengths, memory.window, matrices
+        )
+        memory.fill(scanned.tape, scanned.keys)
+        return scanned.states, scanned.summary
 
 
 _STATE = "The word just read, and what the words before it left."

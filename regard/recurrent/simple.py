@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from regard.errors import RegardError, ShapeError
 from regard.record import note, recording
 
 
@@ -29,6 +30,7 @@ class SimpleRNN(nn.Module):
 
         ``state`` (batch, hidden) is h_0, zeros if not given.
         """
+        self._check(x, state)
         projected = self.inputs(x.transpose(0, 1))
         h = projected.new_zeros(x.shape[0], self.hidden) if state is None else state
         states = []
@@ -46,6 +48,22 @@ class SimpleRNN(nn.Module):
                 meaning="What is remembered after each position, all that came before squeezed in.",
             )
         return all_states
+
+    def _check(self, x: Tensor, state: Tensor | None) -> None:
+        if x.dim() != 3 or x.shape[-1] != self.width:
+            raise ShapeError(
+                f"the input must be (batch, n, width) with width {self.width}, got {tuple(x.shape)}"
+            )
+        if state is None:
+            return
+        wanted = (x.shape[0], self.hidden)
+        if state.shape != wanted:
+            raise ShapeError(f"the first state must be {wanted} here, got {tuple(state.shape)}")
+        if (state.dtype, state.device) != (x.dtype, x.device):
+            raise RegardError(
+                f"the first state must have the input's dtype and device, {x.dtype} on {x.device}, "
+                f"got {state.dtype} on {state.device}; move it with .to(…)"
+            )
 
 
 _INPUT = "One vector for each position."

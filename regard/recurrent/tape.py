@@ -17,6 +17,7 @@ from regard.attention.attend import mix, weigh
 from regard.attention.score import Score
 from regard.errors import RegardError, ShapeError
 from regard.record import recording
+from regard.recurrent.scanned import extended
 
 
 class Tapes(NamedTuple):
@@ -126,21 +127,19 @@ class Buffer:
     """
 
     def __init__(self, start: Tensor, room: int) -> None:
-        self.size = start.shape[1]
+        self.size, self.room = start.shape[1], room
         self.empty = start[:, :0]
-        self.whole: Tensor | None = None
+        self.whole: Tensor | None = start
         self.rows: list[Tensor] = []
         if torch.is_grad_enabled():
-            self.rows = list(start.unbind(1))
-        else:
-            batch, _, width = start.shape
-            self.whole = start.new_empty(batch, self.size + room, width)
-            self.whole[:, : self.size] = start
+            self.whole, self.rows = None, list(start.unbind(1))
 
     def append(self, row: Tensor) -> None:
         if self.whole is None:
             self.rows.append(row)
         else:
+            if self.size == self.whole.shape[1]:
+                self.whole = extended(self.whole, self.room)
             self.whole[:, self.size] = row
         self.size += 1
 
@@ -180,6 +179,12 @@ class Memory:
         """The values and keys so far (batch, slots, …)."""
         assert self.keys is not None
         return self.values.since(0), self.keys.since(0)
+
+    def fill(self, values: Tensor, keys: Tensor) -> None:
+        """Be these slots (batch, slots, …), all that there will be."""
+        assert self.keys is not None
+        self.values.fill(values)
+        self.keys.fill(keys)
 
     def append(self, value: Tensor, key: Tensor | None = None) -> None:
         self.values.append(value)

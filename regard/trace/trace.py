@@ -113,6 +113,25 @@ class Trace:
         """Write the trace as JSON, atomically."""
         write_text(path, self.to_json() + "\n")
 
+    def save_html(self, path: str | os.PathLike[str], *, title: str = "") -> None:
+        """Write a page that shows the attention in the trace (docs/page.md)."""
+        from regard.views.page import save_html, subject_of_trace
+
+        save_html(path, subject_of_trace(self, title))
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the page, if there is attention in it."""
+        from regard.views.page import subject_of_trace
+        from regard.views.page.frame import shown_in_notebook
+
+        return shown_in_notebook([subject_of_trace(self)])
+
+    def plot(self, name: str = "weights", head: int = 0, axes: Any = None, **options: Any) -> Any:
+        """Draw a step with queries and keys, such as its weights, on matplotlib axes."""
+        from regard.views.plot import plot_step
+
+        return plot_step(self, self[name], head, axes, **options)
+
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Trace:
         """Read a trace that :meth:`save` wrote."""

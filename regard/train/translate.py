@@ -36,6 +36,8 @@ RECIPES: dict[str, Tree] = {
     "word-by-word": {"learning_rate": 3e-3, "warmup": 200, "batch_tokens": 2000},
     "encoder-decoder": {"learning_rate": 3e-3, "warmup": 200, "batch_tokens": 2000},
     "bahdanau": {"learning_rate": 3e-3, "warmup": 200, "batch_tokens": 2000},
+    "lstmn-shallow": {"learning_rate": 3e-3, "warmup": 200, "batch_tokens": 2000},
+    "lstmn-deep": {"learning_rate": 3e-3, "warmup": 200, "batch_tokens": 2000},
     "transformer": {"learning_rate": 3e-3, "warmup": 400, "batch_tokens": 2000},
 }
 """Settings of TrainConfig that suit a design, where the user says nothing."""

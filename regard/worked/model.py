@@ -123,6 +123,13 @@ class Model:
             *(None if given else choice, trace, proof),
         )
 
+    @torch.no_grad()
+    def whole(self, reading: Reading) -> Trace:
+        """Every step of every layer."""
+        with record(self.name, reading.tokens) as trace:
+            self.exact(reading.ids)
+        return trace
+
     def _weights(self, reading: Reading) -> Array:
         """(layers, heads, n, n)"""
         weights = self.exact(reading.ids, need_weights=True).weights

@@ -10,6 +10,13 @@ from regard.attention import Mask, attend, causal, padding, window
 from regard.attention.fused import BLOCK, fused, fused_scale
 from regard.attention.score import dot, scaled_dot
 
+
+@pytest.fixture(autouse=True)
+def _pytorchs_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is handed to PyTorch is what is tested here, also where regard has a kernel."""
+    monkeypatch.setenv("REGARD_KERNEL", "off")
+
+
 NEAR = 5
 LONG = 2 * (2 * NEAR + BLOCK) + 1  # from here on a window is cut into blocks
 

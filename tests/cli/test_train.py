@@ -10,6 +10,7 @@ import pytest
 
 from regard.cli import main
 from regard.cli.train import FLAGS, reversed_sides
+from regard.models import MODELS
 from regard.train.folder import load_translator
 from regard.train.log import read_log
 
@@ -52,7 +53,7 @@ def files(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("model", ["word-by-word", "encoder-decoder", "bahdanau", "transformer"])
+@pytest.mark.parametrize("model", MODELS)
 def test_every_design_trains(
     model: str, table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -229,9 +230,10 @@ def test_every_flag_is_a_setting() -> None:
     from regard.models.language import LanguageConfig
     from regard.models.translator import TranslatorConfig
     from regard.train.config import PairsConfig, TrainConfig
-    from regard.train.textconfig import TextConfig
+    from regard.train.textconfig import LabelledConfig, TextConfig
 
-    sections = [("data", PairsConfig), ("data", TextConfig), ("train", TrainConfig)]
+    sections = [("data", PairsConfig), ("data", TextConfig), ("data", LabelledConfig)]
+    sections += [("train", TrainConfig)]
     sections += [("model", TranslatorConfig), ("model", LanguageConfig)]
     known = {f"{name}.{f.name}" for name, kind in sections for f in fields(kind)}
     assert set(FLAGS.values()) <= known | {"model.size"}

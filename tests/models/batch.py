@@ -15,6 +15,8 @@ SHAPES: dict[str, dict[str, Any]] = {
     "word-by-word": {"width": 10, "hidden": 7, "readout": 10},
     "encoder-decoder": {"width": 10, "hidden": 7, "readout": 10},
     "bahdanau": {"width": 10, "hidden": 7, "readout": 10},
+    "lstmn-shallow": {"width": 10, "hidden": 7, "readout": 10},
+    "lstmn-deep": {"width": 10, "hidden": 7, "readout": 10},
     "transformer": {"width": 10, "layers": 3, "heads": 2, "feedforward": 17, "norm": "pre"},
 }
 

@@ -20,7 +20,7 @@ def lively(name: str, vocabulary: int = VOCABULARY) -> Translator:
     made = model(name, vocabulary)
     with torch.no_grad():
         for parameter in made.parameters():
-            parameter.mul_(1.7)
+            parameter.mul_(2.5 if name.startswith("lstmn") else 1.7)
         made.vocabulary.bias[EOS] += 1
     return made
 

@@ -118,3 +118,48 @@ def lstmn(
         h.append(sigmoid(o) * np.tanh(c[-1]))
         recalled.append(old_h)
     return np.array(h), np.array(c), np.array(recalled[1:]), weights
+
+
+def additive_look(
+    query: Array, keys: list[Array], tapes: list[tuple[Array, Array]], w: Array, v: Array
+) -> tuple[Array, Array, Array]:
+    """Weights v · tanh(w k_i + query) and the two tapes mixed by them."""
+    a = softmax(np.array([v @ np.tanh(w @ k + query) for k in keys]))
+    state = sum(a_i * h for a_i, (h, _) in zip(a, tapes, strict=True))
+    cell = sum(a_i * c for a_i, (_, c) in zip(a, tapes, strict=True))
+    return a, state, cell
+
+
+def fusion(
+    p: dict[str, Array], x: Array, source: list[tuple[Array, Array]], deep: bool
+) -> tuple[Array, Array, Array]:
+    """States, what the source gave and where (Cheng et al. 2016, section 4), one sentence.
+
+    ``source`` holds (g_j, m_j); the decoder's tapes begin with the last of them.
+    """
+    own, width = part(p, "own"), len(p["u"])
+    tapes, h_tilde, g_tilde = [source[-1]], np.zeros(width), np.zeros(width)
+    states, found, weights = [], [], []
+    sources = [g for g, _ in source]
+    for x_t in x:
+        if deep:
+            query = p["w_input"] @ x_t + p["w_found"] @ g_tilde
+        else:
+            query = p["w_before"] @ tapes[-1][0]
+        b, g_tilde, m_tilde = additive_look(query, sources, source, p["w_source"], p["u"])
+        z = x_t if deep else np.concatenate((x_t, g_tilde))
+        query = own["w_input"] @ z + own["w_summary"] @ h_tilde
+        written = [h for h, _ in tapes]
+        _, h_tilde, c_tilde = additive_look(query, written, tapes, own["w_key"], own["v"])
+        W = np.hstack((own["recurrent"], own["inputs.weight"]))
+        i, f, g, o = np.split(W @ np.concatenate((h_tilde, z)) + own["inputs.bias"], 4)
+        c = sigmoid(f) * c_tilde + sigmoid(i) * np.tanh(g)
+        if deep:
+            r = sigmoid(p["gate.weight"] @ np.concatenate((g_tilde, x_t)) + p["gate.bias"])
+            c = c + r * m_tilde
+        h = sigmoid(o) * np.tanh(c)
+        tapes.append((h, c))
+        states.append(h)
+        found.append(g_tilde)
+        weights.append(b)
+    return np.array(states), np.array(found), np.array(weights)

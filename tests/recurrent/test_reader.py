@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -111,6 +112,21 @@ def test_nan_in_one_sequence_leaves_the_others_untouched(kind: str) -> None:
     assert torch.equal(spoilt[[0, 2]], clean[[0, 2]])
     assert torch.equal(spoilt[1, :2], clean[1, :2])
     assert spoilt[1, 2:].isnan().all()
+
+
+@kinds
+def test_nan_in_one_sequence_leaves_the_gradients_of_the_others_untouched(kind: str) -> None:
+    net, gradients = reader(kind, 2), []
+    for spoilt in (False, True):
+        x = random(3, 4, 3)
+        if spoilt:
+            x[1, 2, 0] = math.nan
+        x.requires_grad_()
+        net(x, lengths=torch.tensor([4, 3, 2])).output.sum().backward()
+        assert x.grad is not None
+        gradients.append(x.grad[[0, 2]])
+    assert torch.equal(*gradients)
+    assert gradients[0].isfinite().all()
 
 
 @kinds
@@ -223,33 +239,82 @@ ERRORS = {
         {"lengths": torch.tensor([4.0, 2.0])},
         "lengths are whole numbers, got torch.float32",
     ),
-    "state of another batch": (
-        {"state": Tapes.of(torch.zeros(1, 3, 5).double(), torch.zeros(1, 3, 5).double())},
+}
+
+
+@kinds
+@pytest.mark.parametrize("case", ERRORS)
+def test_lengths_that_cannot_be(kind: str, case: str) -> None:
+    options, text = ERRORS[case]
+    with pytest.raises(RegardError) as caught:
+        reader(kind)(random(2, 4, 3), **options)
+    assert str(caught.value) == text
+
+
+def first_state(kind: str, *shape: int, **options: Any) -> Tapes:
+    """The state (layers, batch, hidden) of a reader of this kind."""
+    zeros = torch.zeros(shape, **{"dtype": torch.float64, **options})
+    return Tapes.of(zeros, zeros if kind == "lstmn" else None)
+
+
+MUST = "must have the input's dtype and device, torch.float64 on cpu, got"
+STATES = {
+    "of another batch": (
+        lambda kind: first_state(kind, 1, 3, 5),
         "the state's hidden must be (1, 2, 1, 5) here, got (1, 3, 1, 5)",
     ),
-    "state of another dtype": (
-        {"state": Tapes.of(torch.zeros(1, 2, 5), torch.zeros(1, 2, 5))},
-        "the state's hidden must have the input's dtype and device, torch.float64 on cpu, got "
-        "torch.float32 on cpu; move it with .to(…)",
+    "of another width": (
+        lambda kind: first_state(kind, 1, 2, 7),
+        "the state's hidden must be (1, 2, 1, 5) here, got (1, 2, 1, 7)",
     ),
-    "state on another device": (
-        {"state": Tapes.of(*torch.zeros(2, 1, 2, 5, device="meta").double())},
-        "the state's hidden must have the input's dtype and device, torch.float64 on cpu, got "
-        "torch.float64 on meta; move it with .to(…)",
+    "of more layers": (
+        lambda kind: first_state(kind, 2, 2, 5),
+        "the state's hidden must be (1, 2, 1, 5) here, got (2, 2, 1, 5)",
     ),
-    "state without cells": (
-        {"state": Tapes.of(torch.zeros(1, 2, 5).double())},
-        "this reader's state has cells",
+    "without the axis of slots": (
+        lambda kind: first_state(kind, 1, 2, 5)._replace(hidden=torch.zeros(1, 2, 5)),
+        "the state's hidden must be (1, 2, 0, 5) here, got (1, 2, 5)",
+    ),
+    "with another summary": (
+        lambda kind: first_state(kind, 1, 2, 5)._replace(summary=torch.zeros(2, 5)),
+        "the state's summary must be (1, 2, 5) here, got (2, 5)",
+    ),
+    "longer than it is": (
+        lambda kind: first_state(kind, 1, 2, 5)._replace(lengths=torch.tensor([1, 2])),
+        "a length is from 0 to the 1 slots there are, got 1 to 2",
+    ),
+    "of another dtype": (
+        lambda kind: first_state(kind, 1, 2, 5, dtype=torch.float32),
+        f"the state's hidden {MUST} torch.float32 on cpu; move it with .to(…)",
+    ),
+    "on another device": (
+        lambda kind: first_state(kind, 1, 2, 5, device="meta"),
+        f"the state's hidden {MUST} torch.float64 on meta; move it with .to(…)",
     ),
 }
 
 
-@pytest.mark.parametrize("case", ERRORS)
-def test_what_cannot_be_read(case: str) -> None:
-    options, text = ERRORS[case]
+@kinds
+@pytest.mark.parametrize("case", STATES)
+def test_states_that_cannot_be(kind: str, case: str) -> None:
+    made, text = STATES[case]
     with pytest.raises(RegardError) as caught:
-        reader("lstmn")(random(2, 4, 3), **options)
+        reader(kind)(random(2, 4, 3), made(kind))
     assert str(caught.value) == text
+
+
+@kinds
+@grads
+def test_sequences_of_length_zero_alone_change_nothing(kind: str, grad: bool) -> None:
+    """None of the batch has a word: the state stays what it was, at the start and later."""
+    net, none = reader(kind, 2), torch.tensor([0, 0])
+    with torch.set_grad_enabled(grad):
+        empty = net(random(2, 4, 3), lengths=none)
+        before = net(random(2, 3, 3)).state
+        after = net(random(2, 4, 3), before, lengths=none)
+    assert empty.state.hidden.shape == (2, 2, 0, 5)
+    assert not empty.output.any()
+    assert_same_state(after.state, before)
 
 
 def test_inputs_of_the_wrong_shape() -> None:
@@ -259,9 +324,12 @@ def test_inputs_of_the_wrong_shape() -> None:
         assert str(caught.value) == f"the input must be {order} with width 3, got (2, 4, 7)"
     with pytest.raises(RegardError, match=r"one word of each sequence is \(batch, width\)"):
         reader("lstmn").step(random(2, 1, 3))
-    state = Tapes.of(*torch.zeros(2, 1, 2, 5).double())
-    with pytest.raises(RegardError, match="this reader's state has no cells"):
-        reader("xc dot")(random(2, 4, 3), state)
+    for kind, other, text in (
+        ("xc dot", "lstmn", "has no cells"),
+        ("lstmn", "xc dot", "has cells"),
+    ):
+        with pytest.raises(RegardError, match=f"this reader's state {text}"):
+            reader(kind)(random(2, 4, 3), first_state(other, 1, 2, 5))
     with pytest.raises(RegardError, match=r"\(layers, batch, hidden\), got \(2, 5\)"):
         Tapes.of(torch.zeros(2, 5))
 

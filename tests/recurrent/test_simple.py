@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 
-from regard import record
+from regard import RegardError, record
 from regard.recurrent import SimpleRNN
 
 from . import reference
@@ -51,3 +52,23 @@ def test_record_shows_the_states() -> None:
         states = rnn(torch.ones(1, 7, 3))
     assert trace["states"].axes == ("batch", "position", "hidden")
     np.testing.assert_array_equal(trace["states"].value, states.detach().numpy())
+
+
+@pytest.mark.parametrize(
+    ("x", "state", "text"),
+    [
+        ((2, 4, 5), None, "the input must be (batch, n, width) with width 3, got (2, 4, 5)"),
+        ((2, 3), None, "the input must be (batch, n, width) with width 3, got (2, 3)"),
+        ((2, 4, 3), torch.zeros(7, 2), "the first state must be (2, 7) here, got (7, 2)"),
+        (
+            (2, 4, 3),
+            torch.zeros(2, 7, device="meta"),
+            "the first state must have the input's dtype and device, torch.float32 on cpu, got "
+            "torch.float32 on meta; move it with .to(…)",
+        ),
+    ],
+)
+def test_what_cannot_be_read(x: tuple[int, ...], state: torch.Tensor | None, text: str) -> None:
+    with pytest.raises(RegardError) as caught:
+        SimpleRNN(3, 7)(torch.zeros(x), state)
+    assert str(caught.value) == text

@@ -73,3 +73,15 @@ def test_packing_keeps_the_model(tmp_path: Path) -> None:
     ours, _ = find_translator(name)
     for one, other in zip(again.parameters(), ours.parameters(), strict=True):
         assert torch.equal(one, other)
+
+
+def test_the_language_model_is_small_attributed_and_reads() -> None:
+    assert names("lm") == ["lstmn"]
+    home = HOME / "lstmn"
+    assert sum(f.stat().st_size for f in home.iterdir()) <= 3e6
+    card = (home / "card.md").read_text(encoding="utf-8")
+    for word in ("tatoeba.org", "manythings.org/anki", "CC-BY 2.0", "seed", "perplexity"):
+        assert word in card
+    page = (ROOT / "docs" / "read.md").read_text(encoding="utf-8")
+    command, shown = re.findall(r"^```console\n\$ regard (read .*)\n((?:.*\n)*?)```", page, re.M)[0]
+    assert regard(*shlex.split(command)).stdout == shown

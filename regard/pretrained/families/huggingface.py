@@ -11,19 +11,23 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
 from torch import Tensor, nn
 
+from regard.attention.kernel import run as native
+from regard.attention.kernel.library import MOST_TOP
 from regard.attention.mask import Mask
-from regard.attention.statistics import Rule
+from regard.attention.statistics import Grid, Rule
 from regard.errors import RegardError
 from regard.pretrained.call import Call
 from regard.pretrained.families import eager
 from regard.pretrained.families.masks import split_additive
+from regard.pretrained.observation import Observation
 from regard.pretrained.watch import watchers
 
 KNOWN = ("sdpa", "eager")
@@ -115,10 +119,58 @@ def _attend(
     **kwargs: Any,
 ) -> Any:
     """The function that models find in the registry while one of them is observed."""
+    found = watchers(module)
+    wanted = next((w.observation.wanted for w in found if w.observation.wanted), None)
+    if wanted and inner == "sdpa" and not kwargs.get("dropout") and kwargs.get("s_aux") is None:
+        call = _call(inner, module, query, key, value, attention_mask, None, kwargs)
+        context, call = _in_one_pass(call, value, wanted)
+        if context is not None:
+            for watcher in found:
+                watcher.saw(module, _for(watcher.observation, call, wanted))
+            return context, None
     output = _inner(inner, module)(module, query, key, value, attention_mask, *args, **kwargs)
-    for watcher in watchers(module):
-        watcher.saw(module, _call(inner, module, query, key, attention_mask, output, kwargs))
+    for watcher in found:
+        call = _call(inner, module, query, key, value, attention_mask, output, kwargs)
+        watcher.saw(module, call)
     return output
+
+
+def _in_one_pass(
+    call: Call, value: Tensor, wanted: Mapping[str, int]
+) -> tuple[Tensor | None, Call]:
+    """The output (batch, queries, heads, width) and the call with its statistics, by our kernel."""
+    value = value[:, :, : call.key.shape[-2]]
+    kernel = native.usable(call.query, call.key, value)
+    if kernel is None or not call.queries or wanted.get("top", 0) > MOST_TOP:
+        return None, call
+    grid = None
+    if wanted.get("cells"):
+        grid = Grid(call.queries, call.key.shape[-2], wanted["cells"])
+    context, found = native.run(
+        kernel,
+        call.query,
+        call.key,
+        value,
+        scale=call.rule.scale,
+        mask=call.rule.mask,
+        bias=call.rule.bias,
+        softcap=call.rule.softcap,
+        wanted=native.Wanted(
+            True,
+            wanted.get("top", 0),
+            bool(wanted.get("entropy")),
+            bool(wanted.get("received")),
+            None if grid is None else (grid.rows, grid.columns),
+        ),
+    )
+    assert context is not None
+    call = replace(call, found=found, context=context)
+    return context.transpose(1, 2).contiguous(), call
+
+
+def _for(observation: Observation, call: Call, wanted: Mapping[str, int]) -> Call:
+    """The call as one observation of several gets it: statistics only if it asked for these."""
+    return call if observation.wanted == wanted else replace(call, found=None)
 
 
 def _inner(name: str, module: nn.Module) -> Callable[..., Any]:
@@ -142,6 +194,7 @@ def _call(
     module: nn.Module,
     query: Tensor,
     key: Tensor,
+    value: Tensor,
     mask: Tensor | None,
     output: Any,
     given: dict[str, Any],
@@ -166,7 +219,8 @@ def _call(
     rules = None if allowed is None else Mask(allowed=allowed)
     if inner == "sdpa" and mask is None and query.shape[-2] > 1 and _is_causal(module, given):
         # From the upper left: a query sees as many keys as there are queries up to it.
-        rules, key = Mask(causal=True), key[:, :, : query.shape[-2]]
+        rules = Mask(causal=True)
+        key, value = key[:, :, : query.shape[-2]], value[:, :, : query.shape[-2]]
         bias = None if bias is None else bias[..., : query.shape[-2]]
     return Call(
         query,
@@ -177,6 +231,8 @@ def _call(
             None if bias is None else bias.detach().float(),
             given.get("softcap"),
         ),
+        value=value,
+        context=None if output is None else output[0].transpose(1, 2),
     )
 
 

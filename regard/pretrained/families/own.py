@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from regard.attention.attend import attend
 from regard.attention.mask import Mask, as_mask
 from regard.attention.multihead import KeyValueCache, MultiHeadAttention
 from regard.attention.self_attention import over_heads, split
 from regard.attention.statistics import Rule
 from regard.pretrained.call import Call
-from regard.pretrained.watch import watchers
+from regard.pretrained.watch import want_values, watchers
 
 
 def find(model: nn.Module) -> bool:
@@ -39,6 +41,8 @@ def _after(module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any) ->
             call = _call(
                 module, names["query"], names.get("key"), names.get("mask"), names.get("cache")
             )
+            if want_values(found):
+                call = _with_values(call, module, names)
         for watcher in found:
             watcher.saw(module, call, cross=names.get("key") is not None)
 
@@ -60,6 +64,18 @@ def _call(
     q = q if module.rotary is None else module.rotary(q, first)
     rule = Rule(module.head_width**-0.5, over_heads(as_mask(mask), q))
     return Call(_four(q), _four(k), rule)
+
+
+def _with_values(call: Call, module: MultiHeadAttention, names: dict[str, Any]) -> Call:
+    """The values too, and what the fused kernel makes of the same vectors."""
+    cache = names.get("cache")
+    memory = next((names[n] for n in ("value", "key", "query") if names.get(n) is not None), None)
+    v = cache.all()[1] if cache is not None else split(module.value(memory), module.key_heads)
+    v = _four(v)
+    mask = over_heads(as_mask(names.get("mask")), call.query)
+    groups = module.heads // module.key_heads
+    context = attend(call.query, call.key, v, mask=mask, groups=groups).context
+    return replace(call, value=v, context=context)
 
 
 def _four(x: Tensor) -> Tensor:

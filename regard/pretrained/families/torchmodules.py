@@ -10,7 +10,7 @@ import inspect
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -21,7 +21,7 @@ from regard.attention.mask import Mask
 from regard.attention.statistics import Rule
 from regard.pretrained.call import Call
 from regard.pretrained.families.masks import split_additive
-from regard.pretrained.watch import watchers
+from regard.pretrained.watch import want_values, watchers
 
 _ARGUMENTS = inspect.signature(nn.MultiheadAttention.forward)
 
@@ -78,6 +78,8 @@ def _after(module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any) ->
             call = _call(
                 module, **{k: names[k] for k in ("query", "key", "key_padding_mask", "attn_mask")}
             )
+            if want_values(found):
+                call = replace(call, value=_values(module, names["value"]))
         for watcher in found:
             watcher.saw(module, call, cross=not _is_same(names["query"], names["key"]))
 
@@ -112,6 +114,20 @@ def _call(
         k, own = F.pad(k, (0, 0, 0, 1)), own + 1
     rule = _rule(q, key_padding_mask, attn_mask, own)
     return Call(q, k, rule)
+
+
+def _values(module: nn.MultiheadAttention, value: Tensor) -> Tensor:
+    weight: Tensor = module.v_proj_weight
+    bias: Tensor | None = None
+    if module.in_proj_weight is not None:
+        weight = module.in_proj_weight.chunk(3)[2]
+    if module.in_proj_bias is not None:
+        bias = module.in_proj_bias.chunk(3)[2]
+    v = _heads(module, F.linear(value, weight, bias))
+    if module.bias_v is not None:
+        own = module.bias_v.view(1, module.num_heads, 1, module.head_dim)
+        v = torch.cat((v, own.expand(len(v), -1, -1, -1)), -2)
+    return F.pad(v, (0, 0, 0, 1)) if module.add_zero_attn else v
 
 
 def _heads(module: nn.MultiheadAttention, x: Tensor) -> Tensor:

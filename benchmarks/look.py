@@ -1,0 +1,244 @@
+"""Looking into a model: regard.observe against eager attention and its output_attentions.
+
+    python benchmarks/look.py [--rounds N] [--threads N] [--part PART …]
+
+A Llama of SmolLM2-135M's shape with random weights: 30 layers of 9 heads (3 key heads) of width
+64. "All statistics" are, of each of the 270 heads, the 8 largest weights of each row, each row's
+entropy, what each key receives, and the maximum and mean of a 256 x 256 grid. Parts:
+
+    passes   2,048 tokens: the plain fused pass, and the same pass observed
+    look     2,048 tokens: all statistics, each layer looked at as it runs
+    eager    2,048 tokens: output_attentions, then the same statistics of these weights
+    long     8,192 tokens: all statistics
+    head     one causal head of 100,000 tokens: a pooled picture of 1,000 x 1,000 and a tile
+
+Each part runs in a process of its own; its extra memory is the highest resident memory during the
+work less that before it. Exits with 1 if a goal is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from timing import format_seconds, interleaved
+
+import regard
+from regard.attention import AttentionMap, causal
+
+TOKENS, LONG, HEAD = 2048, 8192, 100_000
+TOP, CELLS = 8, 256
+FASTER, LESS, OBSERVED, ROOM = 4.0, 0.1, 1.15, 3e9
+"""Goals: times faster than eager, share of its memory, observed / plain, bytes at 8,192 tokens."""
+PARTS = ("passes", "look", "eager", "long", "head")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=2, help="repetitions, the least counts")
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--part", action="append", choices=PARTS, help="only these parts")
+    parser.add_argument("--measure", choices=PARTS, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    if options.measure:
+        print(json.dumps(measure(options.measure, options.rounds)))
+        return 0
+    print(f"torch {torch.__version__}, {options.threads} thread(s), float32, no gradients; Llama,")
+    print("30 layers x 9 heads (3 key heads) of 64, random weights; least of", options.rounds)
+    print()
+    found: dict[str, Any] = {}
+    for part in options.part or PARTS:
+        command = [sys.executable, __file__, "--measure", part, "--rounds", str(options.rounds)]
+        done = subprocess.run(
+            [*command, "--threads", str(options.threads)], capture_output=True, text=True
+        )
+        if done.returncode:
+            print(f"  {part}: failed\n{done.stderr}")
+            return 1
+        found[part] = json.loads(done.stdout.splitlines()[-1])
+        for line in report(part, found):
+            print(f"  {line}")
+    return 0 if all(verdicts(found)) else 1
+
+
+def measure(part: str, rounds: int) -> dict[str, float]:
+    torch.manual_seed(0)
+    with torch.inference_mode():
+        if part == "head":
+            return measure_head()
+        n = LONG if part == "long" else TOKENS
+        model = make_model("eager" if part == "eager" else "sdpa")
+        ids = torch.randint(0, model.config.vocab_size, (1, n))
+        model(ids[:, :64])
+        if part == "passes":
+            ways = {"plain": lambda: model(ids), "observed": lambda: observed(model, ids)}
+            times = interleaved(ways, rounds=rounds + 1)
+            return {name: time.least for name, time in times.items()}
+        way = eager if part == "eager" else look
+        return best(lambda: way(model, ids), 1 if part in ("eager", "long") else rounds)
+
+
+def make_model(attention: str) -> Any:
+    from transformers import LlamaConfig, LlamaModel
+
+    config = LlamaConfig(
+        vocab_size=49152,
+        hidden_size=576,
+        intermediate_size=1536,
+        num_hidden_layers=30,
+        num_attention_heads=9,
+        num_key_value_heads=3,
+        max_position_embeddings=LONG,
+        attn_implementation=attention,
+        use_cache=False,
+    )
+    return LlamaModel(config).eval()
+
+
+def observed(model: Any, ids: torch.Tensor) -> object:
+    with regard.observe(model) as observation:
+        model(ids)
+    return observation
+
+
+def look(model: Any, ids: torch.Tensor) -> list[object]:
+    """All statistics; queries and keys of a layer are dropped after it was looked at."""
+    kept = []
+    wanted = {"top": TOP, "entropy": True, "received": True, "cells": CELLS}
+
+    def each(layer: regard.pretrained.Layer) -> None:
+        kept.append(observation.statistics(layer.number, **wanted))
+
+    with regard.observe(model, each=each, statistics=wanted) as observation:
+        model(ids)
+    return kept
+
+
+def eager(model: Any, ids: torch.Tensor) -> list[object]:
+    """The same of the weights that the model gives; grids by PyTorch's pooling."""
+    cell = TOKENS // CELLS
+    kept: list[object] = []
+    for weights in model(ids, output_attentions=True).attentions:
+        a = weights[0]
+        kept.append(
+            (
+                a.topk(TOP),
+                torch.special.entr(a).sum(-1),
+                a.sum(-2),
+                F.max_pool2d(a, cell),
+                F.avg_pool2d(a, cell),
+            )
+        )
+    return kept
+
+
+def measure_head() -> dict[str, float]:
+    query, key = torch.randn(2, HEAD, 64)
+    shown = AttentionMap.from_vectors(query, key, mask=causal())
+    pooled = best(lambda: shown.pooled(1000), 1)
+    start = time.perf_counter()
+    tile = shown.block((70_000, 70_512), (40_000, 40_512))
+    return {**pooled, "tile": time.perf_counter() - start, "numbers": tile.numel()}
+
+
+def best(run: Callable[[], object], rounds: int) -> dict[str, float]:
+    """The least time, and the extra memory of the first run."""
+    times, extra = [], 0.0
+    for turn in range(rounds):
+        with Resident() as memory:
+            start = time.perf_counter()
+            kept = run()
+            times.append(time.perf_counter() - start)
+        extra = extra if turn else memory.extra
+        del kept
+    return {"seconds": min(times), "bytes": extra}
+
+
+class Resident:
+    """The highest resident memory inside the block, less that before it (Linux)."""
+
+    def __enter__(self) -> Resident:
+        self.before = self.highest = resident()
+        self.done = threading.Event()
+        self.thread = threading.Thread(target=self._watch)
+        self.thread.start()
+        return self
+
+    def _watch(self) -> None:
+        while not self.done.wait(0.005):
+            self.highest = max(self.highest, resident())
+
+    def __exit__(self, *failure: object) -> None:
+        self.done.set()
+        self.thread.join()
+        self.extra = max(self.highest, resident()) - self.before
+
+
+def resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+def report(part: str, found: dict[str, Any]) -> list[str]:
+    """Lines about a part, with its goals as soon as they can be judged."""
+    here = found[part]
+    if part == "passes":
+        ratio = here["observed"] / here["plain"]
+        return [
+            f"{'2,048 tokens, plain fused pass':<44} {format_seconds(here['plain']):>9}",
+            f"{'  observed':<44} {format_seconds(here['observed']):>9}   "
+            f"{ratio:.3f} of plain, goal <= {OBSERVED}{mark(ratio <= OBSERVED)}",
+        ]
+    title = {
+        "look": "2,048 tokens, all statistics, regard",
+        "eager": "2,048 tokens, the same, output_attentions",
+        "long": "8,192 tokens, all statistics, regard",
+        "head": "100,000 tokens, one head, 1,000 x 1,000",
+    }[part]
+    line = f"{title:<44} {format_seconds(here['seconds']):>9} {here['bytes'] / 1e9:>7.2f} GB"
+    if part == "long":
+        return [f"{line}   goal <= 3 GB{mark(here['bytes'] <= ROOM)}"]
+    if part == "head":
+        return [line, f"{'  then any tile of 512 x 512':<44} {format_seconds(here['tile']):>9}"]
+    if part == "eager" and "look" in found:
+        faster, less = compared(found)
+        return [
+            line,
+            f"  regard is {faster:.2f} times faster, goal >= {FASTER:g}{mark(faster >= FASTER)}, "
+            f"with {less:.3f} of its memory, goal <= {LESS}{mark(less <= LESS)}",
+        ]
+    return [line]
+
+
+def compared(found: dict[str, Any]) -> tuple[float, float]:
+    ours, theirs = found["look"], found["eager"]
+    return theirs["seconds"] / ours["seconds"], ours["bytes"] / theirs["bytes"]
+
+
+def verdicts(found: dict[str, Any]) -> list[bool]:
+    goals = []
+    if "passes" in found:
+        goals.append(found["passes"]["observed"] / found["passes"]["plain"] <= OBSERVED)
+    if {"look", "eager"} <= found.keys():
+        faster, less = compared(found)
+        goals += [faster >= FASTER, less <= LESS]
+    if "long" in found:
+        goals.append(found["long"]["bytes"] <= ROOM)
+    return goals
+
+
+def mark(met: bool) -> str:
+    return " met" if met else " NOT MET"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,88 @@
+"""Make the screenshots of docs/page.md and docs/serve.md: ``python docs/make_page_images.py``.
+
+Needs Chromium, Playwright and the models that 'regard explain' and 'regard translate' use.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import sync_playwright
+
+IMAGES = Path(__file__).parent / "images"
+TIRED = "The animal didn't cross the street because it was too tired"
+GERMAN = "Können Sie mir helfen, diesen Satz zu übersetzen?"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+PLACE = "layer=3&head=1&from=10&to=2"
+SHOTS = [
+    ("page-overview.png", "explain", f"view=overview&{PLACE}", 1100, 660, "light"),
+    ("page-head.png", "explain", f"view=head&{PLACE}", 1100, 640, "light"),
+    ("page-map.png", "explain", f"view=map&{PLACE}", 1100, 700, "dark"),
+    ("page-steps.png", "explain", f"view=steps&{PLACE}&masked=2", 1100, 900, "light"),
+    ("page-reading.png", "translate", "view=reading&from=2&to=3", 1100, 560, "light"),
+    ("page-compare.png", "compare", f"view=compare&{PLACE}", 1100, 800, "light"),
+    ("page-narrow.png", "explain", f"view=head&{PLACE}", 360, 720, "dark"),
+]
+
+
+def regard(*arguments: str) -> None:
+    command = [sys.executable, "-m", "regard", *arguments]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def pages(folder: Path) -> None:
+    link = ["--word", "it", "--layer", "3", "--head", "1"]
+    regard("explain", TIRED, *link, "--html", str(folder / "explain.html"))
+    wide = TIRED.replace("tired", "wide")
+    regard("explain", TIRED, *link, "--compare", wide, "--html", str(folder / "compare.html"))
+    regard("translate", GERMAN, "--html", str(folder / "translate.html"))
+
+
+def opened(browser: Any, width: int, height: int, scheme: str) -> Any:
+    size = {"width": width, "height": height}
+    return browser.new_context(viewport=size, color_scheme=scheme).new_page()
+
+
+def serve(browser: Any) -> None:
+    """The explorer after a text was typed."""
+    command = [sys.executable, "-m", "regard", "serve", "minilm", "--port", "0"]
+    started = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert started.stdout is not None
+        address = started.stdout.readline().split(" at ")[1].split()[0]
+        page = opened(browser, 1100, 640, "light")
+        page.goto(address)
+        page.fill("textarea", TIRED)
+        page.click("button:has-text('Look')")
+        page.wait_for_selector("html[data-ready]")
+        page.wait_for_timeout(2500)
+        page.screenshot(path=IMAGES / "serve.png")
+    finally:
+        started.terminate()
+        started.wait(20)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+        folder = Path(name)
+        pages(folder)
+        path = shutil.which("chromium")
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        for image, file, fragment, width, height, scheme in SHOTS:
+            page = opened(browser, width, height, scheme)
+            page.goto(f"{(folder / file).as_uri()}.html#{fragment}")
+            page.wait_for_selector("html[data-ready]")
+            page.wait_for_timeout(2500)
+            page.screenshot(path=IMAGES / image)
+            page.context.close()
+        serve(browser)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""Compile the kernel: one library with a variant for each instruction set.
+
+    python -m regard.attention.kernel        compile it beside its sources
+
+Installing regard does this by itself where there is a C++17 compiler (GCC or Clang). Nothing here
+knows torch, and the library is a file that appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+HERE = Path(__file__).parent
+LIBRARY = "kernel.so"
+COMMON = ("-std=gnu++17", "-fPIC", "-fvisibility=hidden")
+KERNEL = ("-O3", "-ffp-contract=fast", "-fno-math-errno", "-fno-exceptions", "-fno-rtti")
+AVX2 = ("-mavx2", "-mfma", "-mf16c")
+AVX512 = (*AVX2, "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl")
+
+
+class BuildError(Exception):
+    """No compiler, or one that could not compile the kernel."""
+
+
+def sources() -> list[Path]:
+    return sorted([*HERE.glob("*.cpp"), *HERE.glob("*.h")])
+
+
+def digest() -> str:
+    """A name for exactly these sources; a library made of others must not be used with them."""
+    text = hashlib.sha256()
+    for path in sources():
+        text.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return text.hexdigest()[:16]
+
+
+def compiler() -> list[str] | None:
+    """The C++ compiler: $CXX, or the first of c++, g++ and clang++ on the path."""
+    if os.name != "posix":
+        return None
+    if os.environ.get("CXX"):
+        return shlex.split(os.environ["CXX"])
+    found = (shutil.which(name) for name in ("c++", "g++", "clang++"))
+    return next(([path] for path in found if path), None)
+
+
+def variants(machine: str | None = None) -> dict[str, tuple[str, ...]]:
+    """The instruction sets to compile for, with the flags that allow them. Never this machine's
+    own: a library runs on others too, and asks them what they can do."""
+    machine = platform.machine().lower() if machine is None else machine
+    if machine in ("x86_64", "amd64"):
+        return {"portable": (), "avx2": AVX2, "avx512": AVX512}
+    return {"portable": ()}
+
+
+def build(folder: Path = HERE, extra: tuple[str, ...] = ()) -> Path:
+    """Compile the library into ``folder``."""
+    command = compiler()
+    if command is None:
+        raise BuildError("no C++ compiler (c++, g++, clang++ or $CXX) was found")
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".kernel-", dir=folder) as work:
+        jobs = [
+            (f"-DREGARD_VARIANT=regard_work_{name}", *KERNEL, *flags, "attention.cpp", f"{name}.o")
+            for name, flags in variants().items()
+        ]
+        jobs.append((f'-DREGARD_SOURCES="{digest()}"', "-O2", "dispatch.cpp", "dispatch.o"))
+
+        def compile_one(job: tuple[str, ...]) -> None:
+            *flags, source, made = job
+            _run(
+                [
+                    *command,
+                    *COMMON,
+                    *flags,
+                    *extra,
+                    "-c",
+                    str(HERE / source),
+                    "-o",
+                    f"{work}/{made}",
+                ]
+            )
+
+        pool = ThreadPoolExecutor(os.cpu_count())
+        try:
+            list(pool.map(compile_one, jobs))
+        finally:  # whoever interrupts does not wait for what has not begun
+            pool.shutdown(cancel_futures=True)
+        objects = sorted(str(path) for path in Path(work).glob("*.o"))
+        made = f"{work}/{LIBRARY}"
+        libraries = ("-lpthread", "-ldl") if sys.platform.startswith("linux") else ()
+        _run([*command, "-shared", *extra, *objects, "-o", made, *libraries])
+        os.replace(made, folder / LIBRARY)
+    return folder / LIBRARY
+
+
+def _run(command: list[str]) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    except OSError as error:
+        raise BuildError(f"{command[0]} cannot be run: {error.strerror}") from None
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        first = next((line for line in lines if "error" in line), lines[0])
+        raise BuildError(f"{command[0]} failed: {first}")

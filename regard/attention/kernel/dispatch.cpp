@@ -1,0 +1,152 @@
+// Which variant, how many threads, which tasks: everything but the arithmetic.
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <new>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "kernel.h"
+
+using regard::Call;
+using regard::Plan;
+using regard::Work;
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+extern "C" {
+void regard_work_portable(const Call&, Plan&);
+#if defined(__x86_64__) && !defined(REGARD_ONLY_PORTABLE)
+void regard_work_avx2(const Call&, Plan&);
+void regard_work_avx512(const Call&, Plan&);
+#endif
+}
+
+namespace {
+
+struct Variant {
+  const char* name;
+  Work work;
+  bool (*runs_here)();
+};
+
+bool always() { return true; }
+#if defined(__x86_64__) && !defined(REGARD_ONLY_PORTABLE)
+bool has_avx2() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("f16c");
+}
+bool has_avx512() {
+  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+#endif
+
+const Variant VARIANTS[] = {  // the fastest first
+#if defined(__x86_64__) && !defined(REGARD_ONLY_PORTABLE)
+    {"avx512", regard_work_avx512, has_avx512},
+    {"avx2", regard_work_avx2, has_avx2},
+#endif
+    {"portable", regard_work_portable, always},
+};
+constexpr int COUNT = sizeof VARIANTS / sizeof VARIANTS[0];
+
+const pid_t HOME = getpid();  // where the library was loaded
+
+// A task has at least so many queries, unless there are no more: its keys are laid out anew.
+constexpr int64_t LEAST_ROWS = 96;
+constexpr int64_t TASKS_A_THREAD = 4;
+
+Plan make_plan(const Call& c, int64_t threads) {
+  Plan plan = {};
+  int64_t heads = c.batch * c.key_heads, parts = 1;
+  if (threads > 1) {
+    parts = (TASKS_A_THREAD * threads + heads - 1) / heads;
+    int64_t most = c.queries * (c.heads / c.key_heads) / LEAST_ROWS;
+    parts = parts < most ? parts : most;
+    if (parts < 1) parts = 1;
+  }
+  plan.part_rows = (c.queries + parts - 1) / parts;
+  if (c.pooled_max)  // a row of cells belongs to one task
+    plan.part_rows = (plan.part_rows + c.cell_rows - 1) / c.cell_rows * c.cell_rows;
+  plan.parts = (c.queries + plan.part_rows - 1) / plan.part_rows;
+  plan.tasks = heads * plan.parts;
+  plan.at_once = plan.tasks / (2 * TASKS_A_THREAD * threads);
+  if (plan.at_once < 1) plan.at_once = 1;
+  return plan;
+}
+
+struct Job {
+  const Call& call;
+  Plan& plan;
+  Work work;
+};
+
+void take_part(void* job) {
+  Job& j = *static_cast<Job*>(job);
+  j.work(j.call, j.plan);
+}
+
+// PyTorch's own threads, if it has GNU's interface to OpenMP; else threads for this call.
+void run_on(int64_t threads, Job& job) {
+  using Parallel = void (*)(void (*)(void*), void*, unsigned, unsigned);
+  static const Parallel parallel =
+      reinterpret_cast<Parallel>(dlsym(RTLD_DEFAULT, "GOMP_parallel"));
+  if (parallel) {
+    parallel(take_part, &job, unsigned(threads), 0);
+    return;
+  }
+  std::vector<std::thread> others;
+  try {
+    for (int64_t i = 1; i < threads; ++i) others.emplace_back(take_part, &job);
+  } catch (const std::system_error&) {  // no more threads to be had: those there are do it all
+  }
+  take_part(&job);
+  for (std::thread& other : others) other.join();
+}
+
+// received = sum over parts, always in the same order.
+void add_parts(const Call& c, const Plan& plan) {
+  int64_t n = c.batch * c.heads * c.keys;
+  for (int64_t part = 0; part < plan.parts; ++part)
+    for (int64_t i = 0; i < n; ++i) c.received[i] += plan.received[part * n + i];
+}
+
+}  // namespace
+
+// The name of variant i, null if there are no more.
+EXPORT const char* regard_variant(int i) { return i >= 0 && i < COUNT ? VARIANTS[i].name : nullptr; }
+
+EXPORT int regard_runs_here(int i) { return i >= 0 && i < COUNT && VARIANTS[i].runs_here(); }
+
+// The sources this was compiled from, as build.py knows them.
+EXPORT const char* regard_sources() { return REGARD_SOURCES; }
+
+// Whether threads come from PyTorch's OpenMP.
+EXPORT int regard_shares_threads() { return dlsym(RTLD_DEFAULT, "GOMP_parallel") != nullptr; }
+
+// 0, or 1 if there is not enough memory.
+EXPORT int regard_attend(int variant, const Call* call) {
+  const Call& c = *call;
+  if (c.batch * c.heads * c.queries == 0) return 0;
+  int64_t threads = c.threads;
+  if (getpid() != HOME) threads = 1;  // a fork keeps no threads, and OpenMP would wait for them
+  Plan plan = make_plan(c, threads);
+  if (threads > plan.tasks) threads = plan.tasks;
+  if (c.received && plan.parts > 1) {
+    plan.received = static_cast<float*>(
+        calloc(size_t(plan.parts * c.batch * c.heads * c.keys), sizeof(float)));
+    if (!plan.received) return 1;
+  }
+  Job job = {c, plan, VARIANTS[variant].work};
+  if (threads > 1)
+    run_on(threads, job);
+  else
+    take_part(&job);
+  if (plan.received) add_parts(c, plan);
+  free(plan.received);
+  return plan.failed ? 1 : 0;
+}

@@ -1,0 +1,141 @@
+// Statistics over several rows: the attention each key receives, and pooled maps.
+#pragma once
+#include "read.h"
+
+namespace {
+
+// Rows of weights that are not yet divided by their sums, over columns [from, from + columns).
+// `columns` is a multiple of W; what no row may see holds zeros.
+struct Rows {
+  const float* weights;
+  int64_t stride;
+  int from, columns;
+  const float* inverse;  // 1 / sum of each row
+};
+
+// sums[j] = sum over rows of a[row][j], greatest[j] = their maximum.
+template <int N>
+INLINE void down_columns(const Rows& rows, int row, int n, int j, float* sums, float* greatest) {
+  Vec total[N] = {}, high[N] = {};
+  for (int m = row; m < row + n; ++m) {
+    Vec inverse = all(rows.inverse[m]);
+#pragma GCC unroll 4
+    for (int i = 0; i < N; ++i) {
+      Vec a = load(rows.weights + m * rows.stride + j + i * W) * inverse;
+      total[i] += a;
+      high[i] = larger(high[i], a);
+    }
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < N; ++i) {
+    store(sums + j + i * W, total[i]);
+    store(greatest + j + i * W, high[i]);
+  }
+}
+
+inline void down(const Rows& rows, int row, int n, float* sums, float* greatest) {
+  int j = 0;
+  for (; j + 4 * W <= rows.columns; j += 4 * W) down_columns<4>(rows, row, n, j, sums, greatest);
+  for (; j < rows.columns; j += W) down_columns<1>(rows, row, n, j, sums, greatest);
+}
+
+// Neighbours become one: x[i] = x[2i] op x[2i + 1]. `n` is a multiple of 2W.
+template <class Op>
+INLINE void halve(float* x, int n, Op op) {
+  for (int i = 0; i < n; i += 2 * W) {
+    Vec a = load(x + i), b = load(x + i + W);
+    store(x + i / 2, op(evens(a, b), odds(a, b)));
+  }
+}
+
+// The two maps of one head, and how to add a strip of rows to them.
+struct Pooled {
+  float *greatest, *mean;  // (row cells, column cells)
+  int64_t cell_rows, cell_columns, queries, keys, across;
+
+  Pooled(const Call& c, int64_t b, int64_t h)
+      : cell_rows(c.cell_rows), cell_columns(c.cell_columns), queries(c.queries), keys(c.keys) {
+    across = (keys + cell_columns - 1) / cell_columns;
+    int64_t at = (b * c.heads + h) * ((queries + cell_rows - 1) / cell_rows) * across;
+    greatest = c.pooled_max + at;
+    mean = c.pooled_mean + at;
+  }
+
+  // `sums` and `high` hold columns [from, from + columns) of rows in the same cells as `query`; W
+  // zeros may follow; overwritten.
+  void add(int64_t query, int from, int columns, float* sums, float* high) const {
+    int64_t row = query / cell_rows;
+    int64_t tall = smaller_of(cell_rows, queries - row * cell_rows);
+    int each = int(cell_columns), offset = from, n = columns;
+    while (each % 2 == 0 && offset % 2 == 0) {
+      int padded = rounded_up(n, 2 * W);
+      for (int i = n; i < padded; ++i) sums[i] = high[i] = 0;
+      halve(sums, padded, [](Vec a, Vec b) { return a + b; });
+      halve(high, padded, [](Vec a, Vec b) { return larger(a, b); });
+      each /= 2, offset /= 2, n = (n + 1) / 2;
+    }
+    int cell = offset / each;
+    float* peaks = greatest + row * across;
+    float* means = mean + row * across;
+    if (query % cell_rows == 0)  // the first rows of these cells
+      memset(peaks, 0, across * sizeof *peaks), memset(means, 0, across * sizeof *means);
+    if (each > 1) n = join(sums, high, n, each, offset - cell * each);
+    float part = 1.0f / float(tall * cell_columns);
+    int64_t ragged = keys % cell_columns;
+    if (ragged && cell + n == across) sums[n - 1] *= float(cell_columns) / float(ragged);
+    put(peaks + cell, means + cell, sums, high, n, part);
+  }
+
+  // A single row of weights where each is a cell of its own.
+  void copy(int64_t query, int from, int columns, const float* weights, float inverse) const {
+    float* to = greatest + query * across;
+    for (int64_t j = 0; j < from; ++j) to[j] = 0;
+    int j = 0;
+    for (; j + W <= columns; j += W) store(to + from + j, load(weights + j) * all(inverse));
+    for (; j < columns; ++j) to[from + j] = weights[j] * inverse;
+    for (int64_t i = from + columns; i < keys; ++i) to[i] = 0;
+  }
+
+ private:
+  // Runs of `each` columns become one, the first of them begun `lead` columns ago; how many.
+  static int join(float* sums, float* high, int n, int each, int lead) {
+    int cells = 0;
+    for (int i = 0, end = each - lead; i < n; end += each) {
+      float total = 0, peak = 0;
+      for (; i < end && i < n; ++i) {
+        total += sums[i];
+        peak = peak > high[i] ? peak : high[i];
+      }
+      sums[cells] = total;
+      high[cells++] = peak;
+    }
+    return cells;
+  }
+
+  // A NaN in the sum is not hidden by the maximum.
+  static void put(float* peaks, float* means, const float* sums, const float* high, int n,
+                  float part) {
+    int i = 0;
+    for (; i + W <= n; i += W) {
+      Vec m = load(means + i) + load(sums + i) * all(part);
+      Vec peak = larger(load(peaks + i), load(high + i));
+      store(means + i, m);
+      store(peaks + i, m == m ? peak : m);
+    }
+    for (; i < n; ++i) {
+      means[i] += sums[i] * part;
+      peaks[i] = peaks[i] > high[i] ? peaks[i] : high[i];
+      if (means[i] != means[i]) peaks[i] = means[i];
+    }
+  }
+
+  static int64_t smaller_of(int64_t a, int64_t b) { return a < b ? a : b; }
+};
+
+inline void add_row(float* to, const float* x, int n) {
+  int j = 0;
+  for (; j + W <= n; j += W) store(to + j, load(to + j) + load(x + j));
+  for (; j < n; ++j) to[j] += x[j];
+}
+
+}  // namespace

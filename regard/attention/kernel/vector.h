@@ -1,0 +1,203 @@
+// A vector of W floats, W fixed by the instruction set this file is compiled for, and the few
+// operations attention needs. Everything lives in an unnamed namespace: the same source is compiled
+// once for each instruction set into one library, and no function of one may stand in for another.
+#pragma once
+#include <stdint.h>
+#include <string.h>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int W = 16;
+#elif defined(__AVX2__)
+constexpr int W = 8;
+#else
+constexpr int W = 4;  // NEON, SSE2, or whatever the compiler makes of it
+#endif
+
+typedef float Vec __attribute__((vector_size(4 * W)));
+typedef int32_t Ints __attribute__((vector_size(4 * W)));
+typedef float Loose __attribute__((vector_size(4 * W), aligned(4), may_alias));
+
+#define INLINE inline __attribute__((always_inline))
+
+INLINE Vec load(const float* p) { return *reinterpret_cast<const Loose*>(p); }
+INLINE void store(float* p, Vec x) { *reinterpret_cast<Loose*>(p) = x; }
+
+INLINE Vec all(float x) {
+#if defined(__AVX512F__)
+  return _mm512_set1_ps(x);
+#elif defined(__AVX2__)
+  return _mm256_set1_ps(x);
+#else
+  return Vec{x, x, x, x};
+#endif
+}
+
+INLINE Ints all(int32_t x) { return Ints{} + x; }
+
+// a * b + c, rounded in one way everywhere: left to the compiler, it is once or twice, as it likes.
+INLINE Vec multiply_add(Vec a, Vec b, Vec c) {
+#if defined(__AVX512F__)
+  return _mm512_fmadd_ps(a, b, c);
+#elif defined(__AVX2__)
+  return _mm256_fmadd_ps(a, b, c);
+#elif defined(__aarch64__)
+  return (Vec)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+#else
+  return a * b + c;
+#endif
+}
+
+// The larger one; b if either is NaN.
+INLINE Vec larger(Vec a, Vec b) {
+#if defined(__AVX512F__)
+  return _mm512_max_ps(a, b);
+#elif defined(__AVX2__)
+  return _mm256_max_ps(a, b);
+#else
+  return a > b ? a : b;
+#endif
+}
+
+INLINE Vec smaller(Vec a, Vec b) {
+#if defined(__AVX512F__)
+  return _mm512_min_ps(a, b);
+#elif defined(__AVX2__)
+  return _mm256_min_ps(a, b);
+#else
+  return a < b ? a : b;
+#endif
+}
+
+// Bit l is set where a > b in lane l.
+INLINE unsigned where_greater(Vec a, Vec b) {
+#if defined(__AVX512F__)
+  return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ);
+#elif defined(__AVX2__)
+  return unsigned(_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GT_OQ)));
+#else
+  Ints m = a > b;
+  return unsigned((m[0] & 1) | (m[1] & 2) | (m[2] & 4) | (m[3] & 8));
+#endif
+}
+
+INLINE Ints lanes() {
+  Ints x;
+  for (int i = 0; i < W; ++i) x[i] = i;
+  return x;
+}
+
+// The sum and the largest of all lanes; a NaN may be lost by the latter.
+#if defined(__AVX512F__)
+INLINE float sum(Vec x) { return _mm512_reduce_add_ps(x); }
+INLINE float most(Vec x) { return _mm512_reduce_max_ps(x); }
+#elif defined(__AVX2__)
+INLINE float sum(Vec x) {
+  __m128 half = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+  half = _mm_add_ps(half, _mm_movehl_ps(half, half));
+  return _mm_cvtss_f32(_mm_add_ss(half, _mm_movehdup_ps(half)));
+}
+INLINE float most(Vec x) {
+  __m128 half = _mm_max_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+  half = _mm_max_ps(half, _mm_movehl_ps(half, half));
+  return _mm_cvtss_f32(_mm_max_ss(half, _mm_movehdup_ps(half)));
+}
+#else
+INLINE float sum(Vec x) { return (x[0] + x[2]) + (x[1] + x[3]); }
+INLINE float most(Vec x) {
+  float a = x[0] > x[2] ? x[0] : x[2], b = x[1] > x[3] ? x[1] : x[3];
+  return a > b ? a : b;
+}
+#endif
+
+// 2^t for t = x * factor in [-126, 127], within 2e-7: 2^n by the exponent's bits, 2^f on [-0.5, 0.5] by a
+// polynomial (least largest relative error with 2^0 = 1). A NaN stays one.
+INLINE Vec exp2_of_product(Vec x, Vec factor) {
+  const Vec shift = all(12582912.0f);  // 1.5 * 2^23: adding it rounds to a whole number
+  Vec whole = multiply_add(x, factor, shift);
+  Vec f = multiply_add(x, factor, shift - whole);
+  Vec p = all(0.0013264736f);
+  p = p * f + all(0.0096715129f);
+  p = p * f + all(0.0555073373f);
+  p = p * f + all(0.2402224208f);
+  p = p * f + all(0.6931469776f);
+  p = p * f + all(1.0f);
+  return (Vec)((Ints)p + ((Ints)whole << 23));
+}
+
+constexpr float LEAST_EXPONENT = -126.0f;
+
+// The same for any x: 0 below 2^-126, also for -inf.
+INLINE Vec exp2_of_any(Vec x, Vec factor) {
+  return x * factor < all(LEAST_EXPONENT) ? Vec{} : exp2_of_product(x, factor);
+}
+
+// tanh: a polynomial near 0, where 1 - 2 / (e^2x + 1) would cancel.
+INLINE Vec tanh(Vec x) {
+  Vec z = x * x;
+  Vec p = all(-0.0051381308f);
+  p = p * z + all(0.0200912842f);
+  p = p * z + all(-0.0535585486f);
+  p = p * z + all(0.1332910490f);
+  p = p * z + all(-0.3333318954f);
+  Vec near = x + x * z * p;
+  Vec size = larger(-x, x);
+  Vec far = exp2_of_product(smaller(all(15.0f), size), all(2.8853900818f));  // e^2|x|
+  far = all(1.0f) - all(2.0f) / (far + all(1.0f));
+  far = x < Vec{} ? -far : far;
+  return size < all(0.7f) ? near : far;
+}
+
+#if defined(__clang__) || __GNUC__ >= 12
+#define SHUFFLE2(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define SHUFFLE2(a, b, ...) __builtin_shuffle(a, b, (Ints){__VA_ARGS__})
+#endif
+
+#if defined(__AVX512F__)
+INLINE Vec zip_low(Vec a, Vec b) {
+  return SHUFFLE2(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+}
+INLINE Vec zip_high(Vec a, Vec b) {
+  return SHUFFLE2(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+}
+INLINE Vec evens(Vec a, Vec b) {
+  return SHUFFLE2(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+}
+INLINE Vec odds(Vec a, Vec b) {
+  return SHUFFLE2(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+}
+#elif defined(__AVX2__)
+INLINE Vec zip_low(Vec a, Vec b) { return SHUFFLE2(a, b, 0, 8, 1, 9, 2, 10, 3, 11); }
+INLINE Vec zip_high(Vec a, Vec b) { return SHUFFLE2(a, b, 4, 12, 5, 13, 6, 14, 7, 15); }
+INLINE Vec evens(Vec a, Vec b) { return SHUFFLE2(a, b, 0, 2, 4, 6, 8, 10, 12, 14); }
+INLINE Vec odds(Vec a, Vec b) { return SHUFFLE2(a, b, 1, 3, 5, 7, 9, 11, 13, 15); }
+#else
+INLINE Vec zip_low(Vec a, Vec b) { return SHUFFLE2(a, b, 0, 4, 1, 5); }
+INLINE Vec zip_high(Vec a, Vec b) { return SHUFFLE2(a, b, 2, 6, 3, 7); }
+INLINE Vec evens(Vec a, Vec b) { return SHUFFLE2(a, b, 0, 2, 4, 6); }
+INLINE Vec odds(Vec a, Vec b) { return SHUFFLE2(a, b, 1, 3, 5, 7); }
+#endif
+
+// Rows become columns: log2(W) times, row i and row i + W/2 are zipped into rows 2i and 2i + 1.
+INLINE void transpose(Vec (&x)[W]) {
+#pragma GCC unroll 4
+  for (int done = 1; done < W; done *= 2) {
+    Vec y[W];
+#pragma GCC unroll 8
+    for (int i = 0; i < W / 2; ++i) {
+      y[2 * i] = zip_low(x[i], x[i + W / 2]);
+      y[2 * i + 1] = zip_high(x[i], x[i + W / 2]);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < W; ++i) x[i] = y[i];
+  }
+}
+
+}  // namespace

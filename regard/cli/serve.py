@@ -1,0 +1,86 @@
+"""``regard serve``: the page from a server on this machine."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+import click
+
+from regard.errors import MissingExtraError, RegardError
+from regard.text import visible
+
+
+@click.command()
+@click.argument("models", nargs=-1, metavar="[MODEL]...")
+@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True)
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(1),
+    default=8192,
+    show_default=True,
+    help="Refuse longer texts.",
+)
+@click.option("--open", "open_it", is_flag=True, help="Open it in the browser.")
+def serve(models: tuple[str, ...], port: int, max_tokens: int, open_it: bool) -> None:
+    """Explore texts with MODELs (minilm unless named) in a browser on this machine.
+
+    Only this machine can reach it, and only these models can be used. Ctrl-C ends it.
+
+    \b
+    regard serve
+    regard serve minilm smollm2 --port 9000
+    """
+    try:
+        import uvicorn
+
+        from regard.web.app import make_app
+    except ImportError as error:
+        raise MissingExtraError("regard serve", "web") from error
+    from regard.cli.reading import load_model
+
+    loaded = {name: load_model(name) for name in dict.fromkeys(models or ("minilm",))}
+    listening = _bound(port)
+    number = listening.getsockname()[1]
+    hosts = {f"{name}:{number}" for name in ("127.0.0.1", "localhost")}
+    app = make_app(loaded, max_tokens, hosts)
+    settings = uvicorn.Config(
+        app,
+        log_level="warning",
+        limit_concurrency=256,
+        timeout_keep_alive=5,
+        timeout_graceful_shutdown=3,
+        ws="none",
+        server_header=False,
+    )
+    address = f"http://127.0.0.1:{number}/"
+    click.echo(f"{', '.join(map(visible, loaded))} at {address} (Ctrl-C ends it)")
+    if open_it:
+        click.launch(address)
+    _run(uvicorn.Server(settings), listening)
+    click.echo("regard: ended", err=True)
+
+
+def _run(server: Any, listening: socket.socket) -> None:
+    try:
+        server.run(sockets=[listening])
+    except KeyboardInterrupt:  # uvicorn hands the signal on after it has closed everything
+        pass
+    finally:
+        listening.close()
+
+
+def _bound(port: int) -> socket.socket:
+    """A socket of the loopback interface alone."""
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind(("127.0.0.1", port))
+        listening.listen(128)  # from now on connections wait until the server takes them
+    except OSError as error:
+        listening.close()
+        raise RegardError(
+            f"port {port} cannot be used ({error.strerror}): another program has it; choose "
+            "another with --port, or --port 0 for any that is free"
+        ) from error
+    return listening

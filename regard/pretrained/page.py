@@ -1,0 +1,131 @@
+"""Page: an Observation as a subject of the page (regard.views.page)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from regard.attention.statistics import scores_of
+from regard.errors import RegardError
+from regard.pretrained.layer import Item, Layer
+from regard.pretrained.observation import Observation
+from regard.pretrained.observe import observe
+from regard.pretrained.textmodel import TextModel
+from regard.pretrained.tokens import Tokens
+from regard.views.page import Sheet, Subject, Text
+from regard.views.page.maps import as_array, set_rule
+from regard.views.page.pack import EXACT
+from regard.views.page.subject import some
+
+MOST_MEGABYTES = 256
+"""The largest page that is written."""
+
+
+def subject_of_observation(
+    observation: Observation,
+    title: str = "",
+    *,
+    batch: int = 0,
+    model: str = "",
+    notes: Sequence[str] = (),
+    start: dict[str, Any] | None = None,
+    texts: Sequence[Text] = (),
+) -> Subject:
+    """Every layer that was observed, for one batch item, padding removed.
+
+    ``texts`` say more about the tokens: their words, and which are special.
+    """
+    texts = list(texts)
+    sheets = [_sheet(observation, layer, batch, texts) for layer in observation.layers]
+    words = " ".join(texts[0].tokens) if texts else ""
+    return Subject(
+        title or words[:200] or "Attention",
+        texts,
+        sheets,
+        model,
+        "observed",
+        list(notes),
+        dict(start or {"view": "head"}),
+    )
+
+
+def _sheet(observation: Observation, layer: Layer, batch: int, texts: list[Text]) -> Sheet:
+    item = layer.item(batch)
+    queries, keys = observation.texts_of(layer, batch)
+    first = _place(texts, queries, len(item.rows), layer.part if layer.kind == "cross" else "")
+    second = _place(texts, keys, len(item.columns), "source" if layer.kind == "cross" else "")
+    sheet = Sheet(layer.name, layer.number, first, second, layer.kind, layer.part)
+    sheet.heads = layer.chosen or range(layer.heads)
+    if item.weights is not None:
+        sheet.weights = as_array(item.weights)
+        return sheet
+    sheet.query, sheet.key = as_array(item.query), as_array(item.key)
+    set_rule(sheet, item.rule)
+    rows = sheet.checked = some(len(item.rows))
+    sheet.lse = as_array(_log_sums(item, rows))
+    if item.value is not None:
+        sheet.value = as_array(item.value)
+    if item.context is not None:
+        sheet.context = as_array(item.context[:, rows])
+    return sheet
+
+
+def _place(texts: list[Text], tokens: list[str], count: int, name: str) -> int:
+    text = Text(tokens, name) if tokens else Text.numbered(count)
+    for place, other in enumerate(texts):
+        if other.tokens == text.tokens:
+            return place
+    texts.append(text)
+    return len(texts) - 1
+
+
+def _log_sums(item: Item, rows: Sequence[int]) -> Tensor:
+    """(heads, rows): log-sum-exp of the scores of these rows."""
+    whole = 0, item.key.shape[-2]
+    scores = [scores_of(item.query, item.key, item.rule, (i, i + 1), whole) for i in rows]
+    return torch.cat(scores, -2).logsumexp(-1)
+
+
+def subject_of_text(
+    model: TextModel,
+    tokens: Tokens,
+    target: Tokens | None = None,
+    *,
+    title: str = "",
+    layers: Sequence[int] | None = None,
+    start: dict[str, Any] | None = None,
+) -> Subject:
+    """Run ``model`` over a text (its decoder over ``target``) and keep all that a page shows."""
+    with observe(model.network, layers=layers, values=True) as observation:
+        model.run(tokens, target)
+    observation.tokens = tokens.texts
+    texts = [text_of(tokens)]
+    if model.has_both:
+        texts[0].name = "source"
+        observation.tokens = {"encoder": tokens.texts}
+        if target is not None:
+            texts.append(text_of(target, "target"))
+            observation.tokens["decoder"] = target.texts
+    subject = subject_of_observation(observation, title, model=model.name, start=start, texts=texts)
+    size = subject.numbers * 2.2e-6 if subject.numbers > EXACT else 0
+    if size > MOST_MEGABYTES:
+        raise RegardError(
+            f"a page of {len(tokens):,} tokens and {len(subject.sheets)} layers would have about "
+            f"{size:,.0f} MB, more than {MOST_MEGABYTES}: choose one layer, or look at the text "
+            "with 'regard serve'"
+        )
+    return subject
+
+
+def text_of(tokens: Tokens, name: str = "") -> Text:
+    """What a page knows about a text that a model read."""
+    return Text(
+        tokens.texts,
+        name,
+        words=[word.start for word in tokens.words],
+        special=[i for i, own in enumerate(tokens.special) if own],
+        separators=[i for i, own in enumerate(tokens.separators) if own],
+    )

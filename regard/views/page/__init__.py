@@ -1,0 +1,20 @@
+"""The page: attention in one HTML file that opens from disk, with no network and no server.
+
+The file carries queries, keys and values, and its JavaScript (``script/``, plain ES modules put
+into one) computes every weight that it draws.
+"""
+
+from regard.views.page.file import page_html, save_html
+from regard.views.page.maps import subject_of_map
+from regard.views.page.subject import Sheet, Subject, Text
+from regard.views.page.traces import subject_of_trace
+
+__all__ = [
+    "Sheet",
+    "Subject",
+    "Text",
+    "page_html",
+    "save_html",
+    "subject_of_map",
+    "subject_of_trace",
+]

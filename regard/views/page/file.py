@@ -1,0 +1,76 @@
+"""File: subjects as one HTML file."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from regard.errors import RegardError
+from regard.files import write_text
+from regard.views.page.inline import policy, read, script, style
+from regard.views.page.pack import EXACT, Pack, checksum
+from regard.views.page.subject import Subject
+
+FORMAT = 1
+"""Of the data in a page; the page's own script is the only reader of it."""
+
+
+def save_html(path: str | os.PathLike[str], *subjects: Subject, title: str = "") -> None:
+    """Write a page that shows ``subjects``, atomically."""
+    write_text(path, page_html(*subjects, title=title))
+
+
+def page_html(*subjects: Subject, title: str = "") -> str:
+    """The page as text: one file, nothing in it is fetched from anywhere."""
+    if not any(subject.sheets for subject in subjects):
+        raise RegardError(
+            "a page shows attention, and there is none: no step of the trace has weights, or "
+            "nothing was observed"
+        )
+    content, packed = document(subjects)
+    return filled(title or subjects[0].title, content, packed, policy())
+
+
+def document(subjects: Sequence[Subject]) -> tuple[dict[str, Any], str]:
+    """The page's data: what is known as JSON, and the arrays as text."""
+    pack = Pack(half=sum(subject.numbers for subject in subjects) > EXACT)
+    parts = [subject.to_dict(pack) for subject in subjects]
+    packed = pack.text()
+    return {
+        "format": FORMAT,
+        "regard": import_module("regard").__version__,
+        "half": pack.half,
+        "sha256": checksum(packed),
+        "arrays": pack.entries,
+        "subjects": parts,
+    }, packed
+
+
+def filled(
+    title: str, content: dict[str, Any], packed: str, rules: str, first: str = "page"
+) -> str:
+    """The shell with everything in its place. Text is data: it cannot end the script it is in."""
+    known = {
+        "TITLE": html.escape(visible_title(title)),
+        "POLICY": html.escape(rules),
+        "STYLE": style(),
+        "SCRIPT": script(first),
+        "DATA": as_json(content),
+        "PACKED": packed,
+    }
+    parts = read("page.html").split("@@")  # text, name, text, …; what is filled in is not split
+    return "".join(known[part] if i % 2 else part for i, part in enumerate(parts))
+
+
+def as_json(content: Any) -> str:
+    """JSON in ASCII without <: no token can close the element, and lone surrogates survive."""
+    return json.dumps(content, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def visible_title(title: str) -> str:
+    """A title in UTF-8: a lone surrogate shows as its escape."""
+    return title[:200].encode("utf-8", "backslashreplace").decode()

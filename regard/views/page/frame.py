@@ -1,0 +1,128 @@
+"""Frame: a page inside a notebook, apart from the notebook's own page.
+
+An iframe with the page in its ``srcdoc`` works in JupyterLab, VS Code and Colab alike: the sandbox
+lets its script run and nothing else (no origin, no access to the notebook). Where scripts are off,
+the picture above it stays.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import struct
+import zlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from regard.trace import Array
+from regard.views.numbers import RAMP
+from regard.views.page.file import page_html, visible_title
+from regard.views.page.subject import Sheet, Subject
+
+LARGEST = 24_000_000
+"""Characters of a page inside a notebook; a larger one is to be saved as a file."""
+
+
+def frame_html(*subjects: Subject, height: int = 720) -> str:
+    """The page in an isolated frame, and a static picture for where scripts do not run."""
+    text = page_html(*subjects)
+    picture = still(subjects[0])
+    if len(text) > LARGEST:
+        return f"{picture}<p>{len(text) / 1e6:.0f} MB: save it with .save_html(path) to see it.</p>"
+    return (
+        f"<details><summary>{html.escape(visible_title(subjects[0].title))}</summary>{picture}</details>"
+        '<iframe sandbox="allow-scripts allow-downloads" loading="lazy" '
+        f'style="width:100%;height:{height}px;border:1px solid #8884;border-radius:8px" '
+        f'srcdoc="{html.escape(text)}"></iframe>'
+    )
+
+
+def still(subject: Subject) -> str:
+    """The first head as a PNG picture in an ``img`` element."""
+    sheet = subject.sheets[int(subject.start.get("layer", 0))]
+    weights = weights_of(sheet, int(subject.start.get("head", 0)))
+    data = base64.b64encode(png_of(pooled(weights, 256))).decode()
+    queries, keys = sheet.shape
+    told = f"attention of {queries} x {keys} tokens, head {subject.start.get('head', 0)}"
+    return (
+        f'<img alt="{told}" width="320" style="image-rendering:pixelated" '
+        f'src="data:image/png;base64,{data}">'
+    )
+
+
+def weights_of(sheet: Sheet, head: int) -> Array:
+    """The weights of one head, for a picture: rows are thinned where there are too many."""
+    if sheet.weights is not None:
+        stored: Array = sheet.weights[head]
+        return stored
+    assert sheet.query is not None
+    assert sheet.key is not None
+    queries, keys = sheet.shape
+    rows = np.unique(np.linspace(0, queries - 1, min(queries, 1024)).round().astype(int))
+    shared = head * len(sheet.key) // len(sheet.query)
+    scores = sheet.query[head][rows] @ sheet.key[shared].T * sheet.scale
+    if sheet.softcap:
+        scores = sheet.softcap * np.tanh(scores / sheet.softcap)
+    if sheet.bias is not None:
+        scores = scores + _of_head(sheet.bias, head, rows)
+    ahead = np.arange(keys) - (rows[:, None] + keys - queries)
+    allowed = np.ones(scores.shape, bool)
+    if sheet.causal:
+        allowed &= ahead <= 0
+    if sheet.before is not None:
+        allowed &= -ahead <= sheet.before
+    if sheet.after is not None:
+        allowed &= ahead <= sheet.after
+    if sheet.allowed is not None:
+        allowed &= _of_head(sheet.allowed, head, rows)
+    scores = np.where(allowed, scores, -np.inf)
+    most = scores.max(-1, keepdims=True, initial=-np.inf)
+    raised = np.exp(scores - np.where(np.isfinite(most), most, 0))
+    total = raised.sum(-1, keepdims=True)
+    weights: Array = raised / np.where(total == 0, 1, total)
+    return weights
+
+
+def _of_head(array: Array, head: int, rows: Array) -> Array:
+    array = array.reshape((1,) * (3 - array.ndim) + array.shape)
+    part: Array = array[head if len(array) > 1 else 0]
+    return part[rows] if len(part) > 1 else part
+
+
+def pooled(weights: Array, most: int) -> Array:
+    """At most ``most`` cells on a side, each the largest weight under it."""
+    for axis in (0, 1):
+        size = -(-weights.shape[axis] // most)
+        if size > 1:
+            weights = np.maximum.reduceat(weights, range(0, weights.shape[axis], size), axis)
+    return weights
+
+
+def png_of(weights: Array) -> bytes:
+    """A picture with a pixel for each cell."""
+    most = float(weights.max(initial=0)) or 1.0
+    ramp = np.array(RAMP, float)
+    place = np.clip(weights / most, 0, 1) * (len(ramp) - 1)
+    low = np.minimum(place.astype(int), len(ramp) - 2)
+    colours = ramp[low] + (ramp[low + 1] - ramp[low]) * (place - low)[..., None]
+    height, width = weights.shape
+    rows = np.zeros((height, 1 + 3 * width), np.uint8)  # each begins with its filter, none
+    rows[:, 1:] = colours.round().astype(np.uint8).reshape(height, -1)
+    parts = [
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)),
+        (b"IDAT", zlib.compress(rows.tobytes())),
+        (b"IEND", b""),
+    ]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, data) for name, data in parts)
+
+
+def _chunk(name: bytes, data: bytes) -> bytes:
+    check = zlib.crc32(name + data)
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", check)
+
+
+def shown_in_notebook(subjects: Sequence[Subject]) -> str:
+    """What ``_repr_html_`` gives: nothing to see is no error there."""
+    shown = [subject for subject in subjects if subject.sheets]
+    return frame_html(*shown) if shown else ""

@@ -1,0 +1,97 @@
+// What can be taken away: a picture, a table, a link.
+
+import { make, say } from "./dom.js";
+import { head, layer, model, nameOf, subject } from "./model.js";
+import { state, toFragment } from "./state.js";
+
+/** @typedef {{columns: string[], rows: string[][]}} Table */
+
+/** A table as CSV. A cell that a spreadsheet would take for a formula begins with an apostrophe.
+ * @param {Table} table */
+export function toCsv({ columns, rows }) {
+  const cell = (/** @type {string} */ text) => {
+    const safe = /^[=+@\t\r]|^-(?![\d.]+$)/.test(text) ? `'${text}` : text.replace(/^−(?=[\d∞])/, "-");
+    return /[",\n\r]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  return [columns, ...rows].map((line) => line.map((text) => cell(wellFormed(text))).join(",")).join("\r\n") + "\r\n";
+}
+
+/** @param {string} text without lone surrogates, which no file can hold */
+function wellFormed(text) {
+  return text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
+}
+
+/** @param {Table} table */
+export function toJson(table) {
+  const value = (/** @type {string} */ text) => {
+    const plain = text.replace("−", "-");
+    return /^-?\d+(\.\d+)?(e-?\d+)?$/.test(plain) ? Number(plain) : text;
+  };
+  return JSON.stringify({
+    regard: model.document.regard, model: subject().data.model, title: subject().data.title, view: state.view,
+    layer: layer().data.number, kind: layer().data.kind, head: head().number,
+    words: state.words, sinks: state.sinks, masked: [...state.change.masked], factor: state.change.factor,
+    columns: table.columns, rows: table.rows.map((row) => row.map((text, i) => (isText(table, i) ? text : value(text)))),
+  }, null, 1);
+}
+
+/** @param {Table} table @param {number} column */
+function isText(table, column) {
+  return ["from", "to", "token", "word", "looks most at", "layer", "kind", ""].includes(table.columns[column]);
+}
+
+/** @param {SVGElement} picture */
+export function toSvgText(picture) {
+  return wellFormed(new XMLSerializer().serializeToString(picture));
+}
+
+/** An SVG picture drawn at twice its size. @param {SVGElement} picture @returns {Promise<HTMLCanvasElement>} */
+export async function toCanvas(picture) {
+  const address = URL.createObjectURL(new Blob([toSvgText(picture)], { type: "image/svg+xml" }));
+  try {
+    const image = new Image();
+    image.src = address;
+    await image.decode();
+    const by = Math.min(2, 16000 / Math.max(image.width, image.height));
+    const canvas = make("canvas", { width: Math.round(image.width * by), height: Math.round(image.height * by) });
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    return canvas;
+  } finally {
+    URL.revokeObjectURL(address);
+  }
+}
+
+/** @param {HTMLCanvasElement} canvas @returns {Promise<Blob>} */
+export function toPng(canvas) {
+  return new Promise((done, fail) => canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("no picture could be made")))));
+}
+
+/** @param {Blob | string} content @param {string} ending @param {string} kind */
+export function save(content, ending, kind) {
+  const blob = typeof content === "string" ? new Blob([content], { type: kind }) : content;
+  const address = URL.createObjectURL(blob);
+  const name = `regard ${state.view} ${nameOf(head())}`.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+  const link = make("a", { href: address, download: `${name}.${ending}` });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+  say(`Saved ${link.download}`);
+}
+
+/** @param {string | Blob} content @param {string} what */
+export async function copy(content, what) {
+  try {
+    if (typeof content === "string") await navigator.clipboard.writeText(content);
+    else await navigator.clipboard.write([new ClipboardItem({ [content.type]: content })]);
+    say(`${what} copied`);
+    return true;
+  } catch {
+    say(`${what} could not be copied: the browser does not allow it here`);
+    return false;
+  }
+}
+
+export function linkHere() {
+  return `${location.href.split("#")[0]}#${toFragment()}`;
+}

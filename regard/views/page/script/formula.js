@@ -1,0 +1,41 @@
+// Formulas, as MathML.
+
+import { math } from "./dom.js";
+
+const id = (/** @type {string} */ name) => math("mi", name);
+const sign = (/** @type {string} */ text) => math("mo", text);
+const row = (/** @type {any[]} */ ...parts) => math("mrow", ...parts);
+const sub = (/** @type {string} */ name, /** @type {string} */ below) =>
+  math("msub", id(name), row(...[...below].map((c) => (c === "," ? sign(",") : id(c)))));
+const sumOver = (/** @type {string} */ what) => math("munder", sign("∑"), id(what));
+const bold = (/** @type {string} */ name) => {
+  const made = id(name);
+  made.setAttribute("mathvariant", "normal");
+  return made;
+};
+
+/** @type {Object<string, () => any[]>} */
+const FORMULAS = {
+  input: () => [sub("x", "i")],
+  query: () => [sub("q", "i"), sign("="), sub("x", "i"), sub("W", "Q")],
+  key: () => [sub("k", "j"), sign("="), sub("x", "j"), sub("W", "K")],
+  value: () => [sub("v", "j"), sign("="), sub("x", "j"), sub("W", "V")],
+  scores: () => [sub("q", "i"), sign("·"), sub("k", "j")],
+  scaled: () => [sub("e", "ij"), sign("="), math("mfrac", row(sub("q", "i"), sign("·"), sub("k", "j")), math("msqrt", id("d")))],
+  mask: () => [sub("e", "ij"), sign("="), sign("−"), bold("∞")],
+  weights: () => [sub("a", "ij"), sign("="), math("mfrac", row(bold("exp"), sub("e", "ij")), row(sumOver("j"), bold("exp"), sub("e", "ij")))],
+  weighted: () => [sub("a", "ij"), sub("v", "j")],
+  context: () => [sub("c", "i"), sign("="), sumOver("j"), sub("a", "ij"), sub("v", "j")],
+  concatenated: () => [sign("["), math("msup", id("c"), math("mn", "1")), sign(";"), sign("…"), sign(";"), math("msup", id("c"), id("h")), sign("]")],
+  output: () => [sub("y", "i"), sign("="), sign("["), math("msup", id("c"), math("mn", "1")), sign(";"), sign("…"), sign("]"), sub("W", "O")],
+};
+
+/** The formula of a step, in its block. @param {string} name */
+export function formula(name) {
+  const parts = FORMULAS[name]?.();
+  if (!parts) return null;
+  const made = math("math", row(...parts));
+  made.setAttribute("display", "inline");
+  made.setAttribute("class", "formula");
+  return made;
+}

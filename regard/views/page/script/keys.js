@@ -1,0 +1,127 @@
+// The keyboard: everything can be done with it, and ? says how.
+
+import { make } from "./dom.js";
+import { head, layer, model, picture, subject } from "./model.js";
+import { strongest } from "./overview.js";
+import { PALETTES } from "./colour.js";
+import { toggle } from "./reading.js";
+import { choose, state, VIEWS } from "./state.js";
+import { maskToken } from "./steps.js";
+import { NO_CHANGE } from "./attention.js";
+
+/** @type {[string, string][]} */
+const HELP = [
+  ["1 … 6", "Overview, Head, Map, Steps, Reading, Compare"],
+  ["↑ ↓", "the token before, after (that attends)"],
+  ["← →", "the token before, after (attended to)"],
+  ["[ ]", "the head before, after"],
+  ["{ }", "the layer before, after"],
+  ["g", "the head with the strongest link between the two tokens"],
+  ["/", "find a token"],
+  ["w", "subwords or words"],
+  ["s", "sinks: first and special tokens shown or hidden"],
+  ["l", "linear or logarithmic colours"],
+  ["c", "other colours"],
+  ["a", "lines of all tokens or of the chosen one"],
+  ["m", "what if: mask the token attended to"],
+  ["r", "back to the model's own numbers"],
+  ["+ − 0", "in the map: zoom in, out, show all; Shift with arrows moves it"],
+  ["Space", "in Reading: play, pause"],
+  ["t", "the numbers as a table"],
+  ["e", "export and copy"],
+  ["d", "dark or light"],
+  ["?", "this help"],
+];
+
+/** @type {any} */
+let dialog;
+let single = true;
+
+export function buildHelp() {
+  const off = make("input", { type: "checkbox", on: { change: () => { single = off.checked; } } });
+  off.checked = single;
+  dialog = make("dialog", { class: "help", "aria-labelledby": "help-title" },
+    make("h2", { id: "help-title" }, "Keyboard"),
+    make("dl", {}, HELP.map(([key, what]) => make("div", {}, make("dt", {}, key.split(" ").map((k) => (k === "…" ? " … " : make("kbd", {}, k)))), make("dd", {}, what)))),
+    make("p", { class: "quiet" }, "Tab goes from part to part. In lists and grids the arrow keys move inside."),
+    make("label", { class: "check" }, off, "Keys work without Ctrl or Alt"),
+    make("button", { type: "button", class: "strong", on: { click: () => dialog.close() } }, "Close"));
+  return dialog;
+}
+
+export function showHelp() {
+  dialog.showModal();
+}
+
+/** @param {number} by */
+function moveQuery(by) {
+  if (!head().isReady) return;
+  const of = picture();
+  const next = Math.max(0, Math.min(of.rows.length - 1, of.rowOf(state.query) + by));
+  choose({ query: of.rows[next].number });
+}
+
+/** @param {number} by */
+function moveKey(by) {
+  if (!head().isReady) return;
+  const of = picture();
+  const next = Math.max(0, Math.min(of.columns.length - 1, of.columnOf(state.key) + by));
+  choose({ key: of.columns[next].number });
+}
+
+/** @param {number} by */
+export function moveHead(by) {
+  const count = layer().heads.length;
+  choose({ head: (state.head + by + count) % count });
+}
+
+/** @param {number} by */
+export function moveLayer(by) {
+  const count = subject().layers.length;
+  choose({ layer: (state.layer + by + count) % count });
+}
+
+/** @type {Object<string, () => void>} */
+const ACTS = {
+  ArrowUp: () => moveQuery(-1),
+  ArrowDown: () => moveQuery(1),
+  ArrowLeft: () => moveKey(-1),
+  ArrowRight: () => moveKey(1),
+  "[": () => moveHead(-1),
+  "]": () => moveHead(1),
+  "{": () => moveLayer(-1),
+  "}": () => moveLayer(1),
+  g: () => void strongest(),
+  "/": () => document.getElementById("find")?.focus(),
+  w: () => choose({ words: !state.words }),
+  s: () => choose({ sinks: !state.sinks }),
+  l: () => choose({ log: !state.log }),
+  c: () => choose({ palette: PALETTES[(PALETTES.indexOf(state.palette) + 1) % PALETTES.length] }),
+  a: () => choose({ all: !state.all }),
+  m: () => maskToken(state.key),
+  r: () => choose({ change: NO_CHANGE }),
+  "?": showHelp,
+};
+
+/** @param {Object<string, () => void>} more what the page itself does by key */
+export function listenToKeys(more) {
+  const acts = { ...ACTS, ...more };
+  document.addEventListener("keydown", (event) => {
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (event.ctrlKey || event.metaKey || event.altKey || dialog.open || !model.subjects.length) return;
+    if (target.matches("input:not([type=checkbox], [type=range]), textarea, select")) return;
+    const isArrow = event.key.startsWith("Arrow");
+    if (isArrow && target.matches("input, [role=tab], [role=gridcell], summary")) return;
+    if (event.key === " " && !target.matches("button, input, summary, [role=gridcell], a") && state.view === "reading") {
+      event.preventDefault();
+      return toggle();
+    }
+    const digit = Number(event.key);
+    if (!single && !isArrow) return;
+    if (digit >= 1 && digit <= VIEWS.length) return choose({ view: VIEWS[digit - 1] });
+    const act = acts[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  });
+}

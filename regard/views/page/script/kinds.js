@@ -1,0 +1,135 @@
+// What kind of head it is, by the definitions of `regard heads` (docs/heads.md):
+//
+//   score  = mean over queries i that have targets T_i of the pattern of Σ_{j in T_i} a[i,j]
+//   chance = what attention spread evenly would give      excess = (score − chance) / (1 − chance)
+
+import { Head } from "./attention.js";
+/** @import {Text} from "./data.js" */
+
+/** @typedef {{kind: string, share: number, entropy: number}} Summary */
+
+export const KINDS = {
+  previous: "to the token before",
+  next: "to the token after",
+  same: "to itself",
+  first: "to the first token",
+  separator: "to special tokens and punctuation",
+  repeat: "to the same token elsewhere",
+  induction: "to what followed the same token before",
+  local: "near by",
+  broad: "spread over all",
+  mixed: "no one pattern",
+};
+const PATTERNS = ["previous", "next", "same", "first", "separator", "repeat", "induction", "local"];
+const WINDOW = 3;
+const CLEAR = 0.3;
+const EVEN = 0.7;
+const FEWEST = 3;
+
+/** @typedef {{tokens: string[], separators: number[], places: Map<string, number[]>, isSelf: boolean}} About */
+
+/** The keys that the pattern of a query is about. @param {string} pattern @param {number} i
+ * @param {number} centre the query's own place among the keys @param {About} about @returns {number[]} */
+function targetsOf(pattern, i, centre, { tokens, separators, places, isSelf }) {
+  if (pattern === "first") return i > 0 || !isSelf ? [0] : [];
+  if (pattern === "separator") return separators;
+  if (!isSelf) return [];
+  if (pattern === "previous") return [centre - 1];
+  if (pattern === "same") return [centre];
+  if (pattern === "next") return [centre + 1];
+  if (pattern === "local") return Array.from({ length: 2 * WINDOW + 1 }, (_, c) => centre - WINDOW + c);
+  const again = places.get(tokens[i]) ?? [];
+  if (pattern === "repeat") return again.filter((j) => j !== centre);
+  return again.map((j) => j + 1).filter((j) => j < centre);
+}
+
+/** @param {Text} text @param {boolean} isSelf @returns {About} */
+function aboutOf(text, isSelf) {
+  const special = new Set(text.special);
+  const places = new Map();
+  text.tokens.forEach((token, j) => {
+    if (!special.has(j)) places.set(token, [...(places.get(token) ?? []), j]);
+  });
+  return { tokens: text.tokens, separators: text.separators, places, isSelf };
+}
+
+/** @param {Head} head @param {Float32Array} weights @param {Text} to @returns {Summary} */
+export function summarise(head, weights, to) {
+  const { queries, keys } = head;
+  const isSelf = head.layer.data.kind === "self" && to.tokens.length === queries;
+  const about = aboutOf(to, isSelf);
+  const sums = PATTERNS.map(() => ({ score: 0, chance: 0, count: 0 }));
+  const even = { sum: 0, count: 0 };
+  let entropies = 0;
+  const masked = head.hasMask;
+  for (let i = 0; i < queries; i++) {
+    const seen = masked ? Array.from({ length: keys }, (_, j) => head.allows(i, j)) : null;
+    const total = seen ? seen.filter(Boolean).length : keys;
+    let entropy = 0;
+    for (let j = 0, at = i * keys; j < keys; j++, at++) if (weights[at] > 0) entropy -= weights[at] * Math.log(weights[at]);
+    entropies += entropy;
+    if (total > 1) {
+      even.sum += entropy / Math.log(total);
+      even.count += 1;
+    }
+    PATTERNS.forEach((pattern, p) => addRow(pattern, sums[p], i, total, seen, weights, keys, i + keys - queries, about));
+  }
+  const scores = sums.map((sum) => sum.score / Math.max(1, sum.count));
+  const excess = sums.map((sum, p) => {
+    const chance = sum.chance / Math.max(1, sum.count);
+    return sum.count >= FEWEST ? (scores[p] - chance) / Math.max(1e-9, 1 - chance) : 0;
+  });
+  const kind = kindOf(scores, excess, even.sum / Math.max(1, even.count));
+  const place = PATTERNS.indexOf(kind);
+  return { kind, share: place < 0 ? NaN : scores[place], entropy: entropies / Math.max(1, queries) };
+}
+
+/** @param {string} pattern @param {{score: number, chance: number, count: number}} sum @param {number} i
+ * @param {number} total @param {boolean[] | null} seen @param {Float32Array} weights @param {number} keys
+ * @param {number} centre @param {About} about */
+function addRow(pattern, sum, i, total, seen, weights, keys, centre, about) {
+  let targets = 0;
+  let score = 0;
+  for (const j of targetsOf(pattern, i, centre, about)) {
+    if (j < 0 || j >= keys || (seen && !seen[j])) continue;
+    targets += 1;
+    score += weights[i * keys + j];
+  }
+  const always = pattern === "first" || pattern === "separator";
+  if (!targets || (!always && total <= targets)) return;
+  sum.score += score;
+  sum.chance += targets / total;
+  sum.count += 1;
+}
+
+/** @param {number[]} scores @param {number[]} excess @param {number} even */
+function kindOf(scores, excess, even) {
+  const local = PATTERNS.indexOf("local");
+  let best = -1;
+  for (let p = 0; p < local; p++) {
+    const isNear = p < 3;
+    if (isNear && scores[p] < scores[local] / 2) continue;
+    if (best < 0 || excess[p] > excess[best]) best = p;
+  }
+  if (best >= 0 && excess[best] >= CLEAR) return PATTERNS[best];
+  if (excess[local] >= CLEAR) return "local";
+  return even >= EVEN ? "broad" : "mixed";
+}
+
+/** The largest weight of each cell of a coarse grid, so that a thin peak survives.
+ * @param {Float32Array} weights @param {number} rows @param {number} columns @param {number} most
+ * @returns {{rows: number, columns: number, cells: Float32Array}} */
+export function pooled(weights, rows, columns, most) {
+  const down = Math.max(1, Math.ceil(rows / most));
+  const across = Math.max(1, Math.ceil(columns / most));
+  const grid = { rows: Math.ceil(rows / down), columns: Math.ceil(columns / across) };
+  const cells = new Float32Array(grid.rows * grid.columns);
+  for (let r = 0; r < rows; r++) {
+    const to = Math.floor(r / down) * grid.columns;
+    for (let c = 0, at = r * columns; c < columns; c++, at++) {
+      const cell = to + Math.floor(c / across);
+      if (weights[at] > cells[cell]) cells[cell] = weights[at];
+    }
+  }
+  return { ...grid, cells };
+}

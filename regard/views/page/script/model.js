@@ -1,0 +1,113 @@
+// What the page shows: subjects (a text read by a model), their layers and heads.
+
+import { Head, Layer } from "./attention.js";
+import { Arrays } from "./data.js";
+import { shown } from "./dom.js";
+import { Picture } from "./picture.js";
+import { state } from "./state.js";
+/** @import {DocumentData, SubjectData, Text} from "./data.js" */
+
+/** @typedef {{data: SubjectData, layers: Layer[]}} Subject */
+
+/** @type {{document: DocumentData, arrays: Arrays, subjects: Subject[]}} */
+export const model = /** @type {any} */ ({ subjects: [] });
+
+/** @type {typeof Layer} */
+let LayerKind = Layer;
+
+/** Layers of another kind, such as those whose numbers a server has. @param {typeof Layer} kind */
+export function setLayerKind(kind) {
+  LayerKind = kind;
+}
+
+/** @param {DocumentData} document @param {string} packed */
+export function openDocument(document, packed) {
+  model.document = document;
+  model.arrays = new Arrays(document.arrays, packed);
+  model.subjects = document.subjects.map((data) => ({
+    data,
+    layers: data.layers.map((layer, i) => new LayerKind(layer, model.arrays, i)),
+  }));
+}
+
+export function subject() {
+  return model.subjects[state.subject];
+}
+
+export function layer() {
+  return subject().layers[state.layer];
+}
+
+/** The chosen head. */
+export function head() {
+  return layer().heads[state.head];
+}
+
+/** The text that a layer attends from, and the one it attends to.
+ * @param {Layer} of @param {Subject} [within] @returns {[Text, Text]} */
+export function textsOf(of, within = subject()) {
+  const [from, to] = of.data.texts;
+  return [within.data.texts[from], within.data.texts[to]];
+}
+
+/** @type {{key: any[], picture: Picture} | null} */
+let last = null;
+
+/** The chosen head under the chosen options; the same object as long as they stay. */
+export function picture() {
+  const key = [head(), state.words, state.sinks, state.change];
+  if (!last || key.some((part, i) => part !== last?.key[i])) {
+    last?.picture.head.forget();
+    last = { key, picture: pictureOf(head(), subject(), state.change) };
+  }
+  return last.picture;
+}
+
+/** @param {Head} of @param {Subject} within @param {Picture["change"]} change */
+export function pictureOf(of, within, change) {
+  const { words, sinks } = state;
+  return new Picture(of, ...textsOf(of.layer, within), { words, sinks, change });
+}
+
+/** "Layer 3, head 1". @param {Head} of @param {Subject} [within] */
+export function nameOf(of, within = subject()) {
+  return `${layerName(of.layer, within)}, head ${of.number}`;
+}
+
+/** @param {Layer} of @param {Subject} [within] */
+export function layerName(of, within = subject()) {
+  const { name, number, kind, part } = of.data;
+  if (within.layers.length === 1) return name === "head" ? "Attention" : capital(name);
+  if (name === "words") return "Word alignment";
+  if (name === "alignment") return "Alignment";
+  const kinds = new Set(within.layers.map((l) => `${l.data.part} ${l.data.kind}`));
+  const which = kinds.size > 1 ? `${kind === "cross" ? "cross-attention" : part || "self"} ` : "";
+  return capital(`${which}layer ${number}`);
+}
+
+/** @param {string} text */
+function capital(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** The titles, without the beginning that all of them share. */
+export function subjectNames() {
+  const titles = model.subjects.map((s) => s.data.title);
+  let same = 0;
+  while (titles.length > 1 && same < titles[0].length && titles.every((t) => t[same] === titles[0][same])) same += 1;
+  const from = same > 24 ? titles[0].lastIndexOf(" ", same) + 1 : 0;
+  return titles.map((title) => shown(from > 0 ? `… ${title.slice(from)}` : title, 40));
+}
+
+/** The token's text as it is shown. @param {Text} text @param {number} i */
+export function tokenOf(text, i) {
+  return (text.shown ?? text.tokens)[i] ?? "";
+}
+
+/** Whether a text is written from right to left. @param {Text} text */
+export function isRightToLeft(text) {
+  const signs = text.tokens.slice(0, 400).join("");
+  const right = signs.match(/[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/g)?.length ?? 0;
+  const left = signs.match(/[A-Za-z\u00c0-\u024f\u0370-\u052f]/g)?.length ?? 0;
+  return right > left;
+}

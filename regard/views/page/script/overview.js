@@ -1,0 +1,293 @@
+// Overview: every head of every layer as a small picture, with its kind and its entropy.
+
+import { NO_CHANGE } from "./attention.js";
+import { css, isDark, lookup, place } from "./colour.js";
+import { make, number, put, say, shown, slowly } from "./dom.js";
+import { KINDS, pooled, summarise } from "./kinds.js";
+import { layerName, model, nameOf, subject, textsOf, tokenOf } from "./model.js";
+import { choose, state } from "./state.js";
+/** @import {Head} from "./attention.js" */
+/** @import {Summary} from "./kinds.js" */
+
+const SIZE = 48;
+/** @typedef {{head: Head, summary: Summary, grid: ReturnType<typeof pooled>, most: number}} Seen */
+
+/** @type {Map<Head, Seen>} */
+const seen = new Map();
+/** @type {Map<Head, HTMLElement>} */
+const cards = new Map();
+/** @type {any} */
+let grid;
+/** @type {any} */
+let note;
+let running = 0;
+
+export function buildOverview() {
+  grid = make("div", { class: "heads", role: "grid", "aria-label": "Heads", on: { keydown: move } });
+  note = make("p", { class: "quiet", role: "status" });
+  const sorts = [["layer", "Layer and head"], ["entropy", "Entropy, lowest first"],
+    ["link", "Weight of the chosen link"], ["kind", "Kind"]];
+  return make(
+    "div", { class: "view-overview" },
+    make(
+      "div", { class: "controls" },
+      field("Sort", select("sort", sorts)),
+      field("Show", select("kind", [["", "All kinds"],
+        ...Object.entries(KINDS).map(([k, what]) => [k, `${k}: ${what}`])])),
+      note,
+    ),
+    make("div", { class: "scroll" }, grid),
+  );
+}
+
+/** @param {string} label @param {Element} input */
+function field(label, input) {
+  return make("label", { class: "field" }, make("span", {}, label), input);
+}
+
+/** @param {"sort" | "kind"} name @param {string[][]} options */
+function select(name, options) {
+  return make(
+    "select",
+    { "data-state": name, on: { change: (/** @type {any} */ e) => choose({ [name]: e.target.value }) } },
+    options.map(([value, text]) => make("option", { value }, text)),
+  );
+}
+
+function allHeads() {
+  return subject().layers.flatMap((l) => l.heads);
+}
+
+/** @param {Set<string>} changed */
+export function updateOverview(changed) {
+  for (const name of ["sort", "kind"]) {
+    const input = /** @type {any} */ (grid.closest(".view-overview").querySelector(`[data-state=${name}]`));
+    input.value = /** @type {any} */ (state)[name];
+  }
+  const redraw = ["subject", "sort", "kind", "palette", "log", "theme", "view"];
+  const byLink = state.sort === "link" && (changed.has("query") || changed.has("key"));
+  if (!grid.childElementCount || byLink || redraw.some((name) => changed.has(name))) arrange();
+  mark();
+  fillAll();
+}
+
+function mark() {
+  for (const [head, card] of cards) {
+    const chosen = head.layer === subject().layers[state.layer] && head.place === state.head;
+    card.setAttribute("aria-selected", String(chosen));
+    card.tabIndex = chosen ? 0 : -1;
+    if (chosen) card.scrollIntoView?.({ block: "nearest", inline: "nearest" });
+  }
+}
+
+function arrange() {
+  cards.clear();
+  let heads = allHeads().filter((head) => !state.kind || seen.get(head)?.summary.kind === state.kind);
+  if (state.sort === "entropy") {
+    heads.sort((a, b) => (seen.get(a)?.summary.entropy ?? 99) - (seen.get(b)?.summary.entropy ?? 99));
+  } else if (state.sort === "link") {
+    heads.sort((a, b) => linkWeight(b) - linkWeight(a));
+  } else if (state.sort === "kind") {
+    const order = Object.keys(KINDS);
+    const rank = (/** @type {Head} */ h) => order.indexOf(seen.get(h)?.summary.kind ?? "mixed");
+    heads.sort((a, b) => rank(a) - rank(b) || (seen.get(b)?.summary.share ?? 0) - (seen.get(a)?.summary.share ?? 0));
+  }
+  const rows = [];
+  if (state.sort === "layer" && !state.kind) {
+    for (const layer of subject().layers) {
+      const cells = heads.filter((head) => head.layer === layer).map(card);
+      rows.push(make("div", { role: "row", class: "heads-row" },
+        make("span", { role: "rowheader", class: "heads-layer" }, layerName(layer)), cells));
+    }
+  } else {
+    rows.push(make("div", { role: "row", class: "heads-row flow" }, heads.map(card)));
+  }
+  grid.classList.toggle("sorted", state.sort !== "layer");
+  put(grid, rows);
+  for (const head of cards.keys()) draw(head);
+  tellNote();
+}
+
+/** @param {Head} head */
+function card(head) {
+  const canvas = make("canvas", { width: SIZE, height: SIZE, "aria-hidden": "true" });
+  const made = make(
+    "div",
+    { role: "gridcell", class: "card", tabindex: -1, "aria-label": nameOf(head),
+      on: {
+        click: () => choose({ layer: head.layer.index, head: head.place }),
+        dblclick: () => choose({ layer: head.layer.index, head: head.place, view: "head" }),
+      } },
+    canvas,
+    make("span", { class: "card-name" }, state.sort === "layer" && !state.kind
+      ? `${head.number}` : `${head.layer.data.number} · ${head.number}`),
+    make("span", { class: "card-kind" }, "…"),
+    make("span", { class: "card-entropy" }, ""),
+  );
+  cards.set(head, made);
+  return made;
+}
+
+/** @param {Head} head */
+function draw(head) {
+  const found = seen.get(head);
+  const made = cards.get(head);
+  if (!found || !made) return;
+  const { summary, grid: cells, most } = found;
+  const [canvas, , kind, entropy] = /** @type {any} */ (made.children);
+  const table = lookup(state.palette, isDark());
+  canvas.width = cells.columns;
+  canvas.height = cells.rows;
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(cells.columns, cells.rows);
+  for (let i = 0; i < cells.cells.length; i++) {
+    const at = 4 * Math.round(255 * place(cells.cells[i], most, state.log));
+    image.data.set(table.subarray(at, at + 4), 4 * i);
+  }
+  context.putImageData(image, 0, 0);
+  kind.textContent = summary.kind;
+  const link = state.sort === "link" ? `, link ${number(linkWeight(head), 3)}` : "";
+  entropy.textContent = state.sort === "link" ? number(linkWeight(head), 3) : number(summary.entropy, 2);
+  made.setAttribute("aria-label",
+    `${nameOf(head)}: ${summary.kind}, ${/** @type {any} */ (KINDS)[summary.kind]}, ` +
+    `entropy ${number(summary.entropy, 2)}${link}`);
+  made.title = /** @type {string} */ (made.getAttribute("aria-label"));
+}
+
+/** Look at every head of the subject, the chosen layer first, without holding the page up. */
+async function fillAll() {
+  const run = ++running;
+  const within = subject();
+  const chosen = within.layers[state.layer];
+  const heads = allHeads().filter((head) => !seen.has(head));
+  heads.sort((a, b) => Number(b.layer === chosen) - Number(a.layer === chosen));
+  await slowly(heads, async (head) => {
+    if (seen.has(head)) return;
+    const told = await head.layer.summaries();
+    if (told) told.forEach((one, place) => seen.set(head.layer.heads[place], { ...one, head: head.layer.heads[place] }));
+    else {
+      await head.ready();
+      look(head, within);
+    }
+    (told ? head.layer.heads : [head]).forEach(draw);
+    tellNote();
+  }, () => run !== running);
+  if (run === running && heads.length) {
+    if (state.sort !== "layer" || state.kind) arrange();
+    mark();
+    tellNote();
+  }
+}
+
+/** @param {Head} head @param {ReturnType<typeof subject>} within */
+function look(head, within) {
+  const [, to] = textsOf(head.layer, within);
+  if (head.fits) {
+    const weights = head.matrix(NO_CHANGE);
+    const most = weights.reduce((a, b) => (b > a ? b : a), 0);
+    seen.set(head, { head, most, summary: summarise(head, weights, to),
+      grid: pooled(weights, head.queries, head.keys, SIZE) });
+    if (head.layer.index !== state.layer || head.place !== state.head) head.forget();
+  }
+}
+
+function tellNote() {
+  const heads = allHeads();
+  const done = heads.filter((head) => seen.has(head)).length;
+  const [from, to] = textsOf(subject().layers[state.layer]);
+  const link = `${shown(tokenOf(from, state.query), 16)} → ${shown(tokenOf(to, state.key), 16)}`;
+  note.textContent = done < heads.length
+    ? `${done} of ${heads.length} heads computed`
+    : `${heads.length} heads, ${cards.size} shown. Under each: kind and entropy in nats. Link: ${link}`;
+}
+
+/** The weight of the chosen link in a head, 0 where it has no such tokens. @param {Head} head */
+function linkWeight(head) {
+  if (!head.isReady || state.query >= head.queries || state.key >= head.keys) return 0;
+  return head.row(state.query).weights[state.key];
+}
+
+/** Go to the head with the strongest link between the chosen tokens. */
+export async function strongest() {
+  const [from, to] = subject().layers[state.layer].data.texts;
+  const heads = allHeads().filter((h) => h.layer.data.texts[0] === from && h.layer.data.texts[1] === to);
+  await Promise.all(heads.map((head) => head.ready()));
+  const best = heads.reduce((a, b) => (linkWeight(b) > linkWeight(a) ? b : a));
+  choose({ layer: best.layer.index, head: best.place });
+  say(`${nameOf(best)} has the strongest link, ${number(linkWeight(best))}`);
+}
+
+/** Arrow keys go to the neighbour, whatever row it is in. @param {KeyboardEvent} event */
+function move(event) {
+  const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -2, ArrowDown: 2 }[event.key];
+  const list = [...cards];
+  const at = list.findIndex(([, card]) => card === document.activeElement);
+  if (at < 0) return;
+  if (event.key === "Enter" || event.key === " ") {
+    choose({ view: "head" });
+  } else if (by) {
+    const here = list[at][1].getBoundingClientRect();
+    const next = Math.abs(by) === 1 ? list[at + by] : nearestVertically(list, here, by / 2);
+    if (!next) return;
+    choose({ layer: next[0].layer.index, head: next[0].place });
+    next[1].focus();
+  } else {
+    return;
+  }
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+/** @param {[Head, HTMLElement][]} list @param {DOMRect} here @param {number} way */
+function nearestVertically(list, here, way) {
+  let best = null;
+  let least = Infinity;
+  for (const entry of list) {
+    const box = entry[1].getBoundingClientRect();
+    if ((box.top - here.top) * way < here.height / 2) continue;
+    const far = Math.abs(box.top - here.top) * 4 + Math.abs(box.left - here.left);
+    if (far < least) [best, least] = [entry, far];
+  }
+  return best;
+}
+
+/** The heads as a table: for screen readers, copies and exports. */
+export function overviewTable() {
+  const rows = [...cards.keys()].map((head) => {
+    const found = seen.get(head);
+    return [layerName(head.layer), String(head.number), found?.summary.kind ?? "",
+      found ? number(found.summary.share, 3) : "", found ? number(found.summary.entropy, 3) : "",
+      number(linkWeight(head))];
+  });
+  return { columns: ["layer", "head", "kind", "share", "entropy (nats)", "weight of the link"], rows };
+}
+
+/** The colour of a weight on the page's scale; for views that are not pictures.
+ * @param {number} weight @param {number} most */
+export function colourOf(weight, most) {
+  return css(lookup(state.palette, isDark()), place(weight, most, state.log));
+}
+
+/** All heads drawn, side by side, for a picture file. @returns {HTMLCanvasElement} */
+export function overviewCanvas() {
+  const list = [...cards];
+  const across = Math.max(...subject().layers.map((l) => l.heads.length), 1);
+  const cell = SIZE + 12;
+  const canvas = make("canvas", { width: across * cell, height: Math.ceil(list.length / across) * cell });
+  const context = canvas.getContext("2d");
+  context.imageSmoothingEnabled = false;
+  list.forEach(([, card], i) => {
+    const x = (i % across) * cell + 6;
+    const y = Math.floor(i / across) * cell + 6;
+    context.drawImage(/** @type {any} */ (card.firstChild), x, y, SIZE, SIZE);
+  });
+  return canvas;
+}
+
+/** Forget what belongs to another document. */
+export function resetOverview() {
+  seen.clear();
+  cards.clear();
+  running += 1;
+  if (grid && model.subjects.length) put(grid);
+}

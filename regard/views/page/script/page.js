@@ -1,0 +1,7 @@
+// The file: shows what it carries.
+
+import { begin, carried, failed, show } from "./main.js";
+
+begin();
+const { content, packed } = carried();
+show(content, packed).catch(failed);

@@ -1,0 +1,160 @@
+// Reading: the text replayed token by token, each with what it looks back at.
+
+import { make, number, put, say, shown, small, svg, tokenText } from "./dom.js";
+import { head, isRightToLeft, layer, nameOf, picture, textsOf } from "./model.js";
+import { onColour, sourceOf } from "./map.js";
+import { Pane } from "./pane.js";
+import { choose, state } from "./state.js";
+/** @import {Unit} from "./picture.js" */
+
+const MOST_SHOWN = 300;
+/** @type {any} */
+let slider;
+/** @type {any} */
+let play;
+/** @type {any} */
+let words;
+/** @type {any} */
+let told;
+/** @type {Pane} */
+let pane;
+/** @type {any} */
+let timer = 0;
+
+export function buildReading() {
+  slider = make("input", { type: "range", min: 0, value: 0, step: 1, "aria-label": "Word being read", on: { input: () => go(Number(slider.value)) } });
+  play = make("button", { type: "button", on: { click: toggle } }, "▶ Play");
+  told = make("p", { class: "quiet", role: "status" });
+  words = make("div", { class: "reading-text" });
+  pane = new Pane({ label: "The rows read so far as a map", onpick: (r, c) => choose({ query: picture().rows[r].number, key: picture().columns[c].number }) });
+  addEventListener("resize", () => state.view === "reading" && drawWords());
+  return make("div", { class: "view-reading" },
+    make("div", { class: "controls" }, play, slider, told),
+    make("div", { class: "reading-both" }, words, pane.element));
+}
+
+/** @param {number} r */
+function go(r) {
+  const of = picture();
+  const row = Math.max(0, Math.min(of.rows.length - 1, r));
+  choose({ query: of.rows[row].number, time: of.rows[row].number });
+}
+
+export function toggle() {
+  if (timer) return stop();
+  if (picture().rowOf(state.query) >= picture().rows.length - 1) go(0);
+  play.textContent = "❚❚ Pause";
+  timer = setInterval(() => {
+    const at = picture().rowOf(state.query);
+    if (at >= picture().rows.length - 1 || state.view !== "reading") return stop();
+    go(at + 1);
+  }, matchMedia("(prefers-reduced-motion: reduce)").matches ? 1800 : 700);
+}
+
+function stop() {
+  clearInterval(timer);
+  timer = 0;
+  play.textContent = "▶ Play";
+}
+
+export async function updateReading() {
+  await head().ready();
+  const of = picture();
+  const at = of.rowOf(state.query);
+  slider.max = String(of.rows.length - 1);
+  slider.value = String(at);
+  slider.setAttribute("aria-valuetext", shown(of.rows[at].label));
+  drawWords();
+  await pane.show(sourceOf(of), { r: at, c: of.columnOf(state.key) });
+}
+
+function drawWords() {
+  if (!head().isReady) return;
+  const of = picture();
+  const at = of.rowOf(state.query);
+  const row = of.row(at);
+  const cross = layer().data.kind === "cross";
+  const most = Math.max(...row, 1e-9);
+  const best = row.indexOf(Math.max(...row));
+  const [from, to] = textsOf(layer());
+  const lines = svg("svg", { class: "arcs", "aria-hidden": "true" });
+  const { recurrent, causal } = layer().data;
+  const past = !cross && (recurrent || causal);
+  const memory = chips(of.columns, row, most, cross ? -1 : at, past ? at : Infinity, "memory");
+  const target = cross ? chips(of.rows, null, 1, at, at, "said") : null;
+  const nothing = most < 1e-8;
+  put(words, make("h2", {}, cross ? `Looks at the ${to.name || "source"}` : past ? "Looks back at what was read" : "Looks at all of the text"),
+    make("div", { class: "chip-box", dir: isRightToLeft(to) ? "rtl" : "ltr" }, memory),
+    cross ? make("h2", {}, `Says, word by word`) : null,
+    cross ? make("div", { class: "chip-box", dir: isRightToLeft(from) ? "rtl" : "ltr" }, target) : null, lines);
+  told.textContent = nothing
+    ? `${at + 1} of ${of.rows.length}: ${shown(of.rows[at].label)} has nothing to look at yet.`
+    : `${at + 1} of ${of.rows.length}: ${shown(of.rows[at].label)} looks most at ${shown(of.columns[best].label)} (${number(row[best], 3)}).` +
+      (layer().data.recurrent && !cross ? ` Memory: ${at + 1} ${at ? "states" : "state"}.` : "");
+  drawArcs(lines, row, at, cross);
+  if (timer) say(told.textContent);
+}
+
+/** Words as chips: read ones shaded by weight, the one being read marked, those to come faint.
+ * @param {Unit[]} units @param {Float32Array | null} weights @param {number} most @param {number} now
+ * @param {number} until @param {string} kind */
+function chips(units, weights, most, now, until, kind) {
+  const first = Math.max(0, Math.min(now < 0 ? 0 : now - MOST_SHOWN + 40, units.length - MOST_SHOWN));
+  return units.slice(first, first + MOST_SHOWN).map((unit, place) => {
+    const i = first + place;
+    const weight = weights ? weights[i] : 0;
+    const to = i > until;
+    const style = weights && weight > 0 && !to ? onColour(weight, most) : {};
+    return make("button", { type: "button", class: `chip ${i === now ? "now" : ""} ${to ? "to-come" : ""}`, "data-kind": kind, "data-i": i, style,
+      title: weights ? `${shown(unit.label, 100)}: ${small(weight)}` : shown(unit.label, 100),
+      on: { click: () => (kind === "memory" && layer().data.kind === "cross" ? choose({ key: unit.number }) : go(i)) } },
+    tokenText(unit.label, 30), weights && !to ? make("small", {}, weight >= 0.005 ? number(weight, 2) : "·") : null);
+  });
+}
+
+/** @param {any} lines @param {Float32Array} row @param {number} at @param {boolean} cross */
+function drawArcs(lines, row, at, cross) {
+  const box = words.getBoundingClientRect();
+  const find = (/** @type {string} */ kind, /** @type {number} */ i) => words.querySelector(`.chip[data-kind="${kind}"][data-i="${i}"]`)?.getBoundingClientRect();
+  const from = find(cross ? "said" : "memory", at);
+  if (!from || !box.width) return;
+  lines.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
+  const paths = [];
+  const x1 = from.left + from.width / 2 - box.left;
+  const y1 = from.top - box.top;
+  for (let c = 0; c < row.length; c++) {
+    if (row[c] < 0.02) continue;
+    const to = find("memory", c);
+    if (!to || (!cross && c === at)) continue;
+    const x2 = to.left + to.width / 2 - box.left;
+    const y2 = (cross ? to.bottom : to.top) - box.top;
+    const lift = Math.min(28, 10 + Math.abs(x2 - x1) * 0.08);
+    const d = cross ? `M${x1} ${y1}C${x1} ${y1 - 28} ${x2} ${y2 + 28} ${x2} ${y2}`
+      : `M${x1} ${y1}C${x1} ${y1 - lift} ${x2} ${y2 - lift} ${x2} ${y2}`;
+    paths.push(svg("path", { d, class: "link bright", fill: "none", "stroke-width": 0.8 + 4 * row[c], "stroke-opacity": 0.25 + 0.7 * row[c] }));
+  }
+  put(lines, paths);
+}
+
+/** What every row looks at most, in the order of reading. */
+export function readingTable() {
+  const of = picture();
+  return {
+    columns: ["position", "word", "looks most at", "weight"],
+    rows: of.rows.slice(0, 2000).map((unit, r) => {
+      const row = of.row(r);
+      const best = row.indexOf(Math.max(...row));
+      return [String(unit.number), unit.label, row[best] > 0 ? of.columns[best].label : "", number(row[best] ?? 0)];
+    }),
+  };
+}
+
+/** @returns {HTMLCanvasElement} */
+export function readingCanvas() {
+  return pane.toCanvas();
+}
+
+/** For files: what is being read. */
+export function readingName() {
+  return nameOf(head());
+}

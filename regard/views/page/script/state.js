@@ -1,0 +1,125 @@
+// What is chosen. Every view reads it and changes it here, so all of them move together, and the
+// page's address (after #) says it, so that a link restores the view.
+
+import { isChange, NO_CHANGE } from "./attention.js";
+/** @import {Change} from "./attention.js" */
+
+export const VIEWS = ["overview", "head", "map", "steps", "reading", "compare"];
+
+/**
+ * @typedef {{view: string, subject: number, layer: number, head: number, query: number,
+ *   key: number, words: boolean, sinks: boolean, log: boolean, palette: string, share: number,
+ *   all: boolean, sort: string, kind: string, time: number, other: [number, number, number] | null,
+ *   difference: boolean, change: Change}} State
+ */
+
+/** @type {State} */
+export const state = {
+  view: "overview",
+  subject: 0,
+  layer: 0, // its place in the list of layers
+  head: 0, // its place among the heads that are kept
+  query: 0,
+  key: 0,
+  words: false, // subwords joined to words
+  sinks: true, // first and special tokens shown
+  log: false,
+  palette: "ink",
+  share: 0.6, // of each row's weight, drawn as lines
+  all: true, // lines of all tokens, or of the chosen one
+  sort: "layer",
+  kind: "",
+  time: -1, // the word being read; −1: the chosen one
+  other: null, // subject, layer, head to compare with
+  difference: true,
+  change: NO_CHANGE,
+};
+
+/** @type {Set<(changed: Set<string>) => void>} */
+const watchers = new Set();
+/** @type {Set<string>} */
+let pending = new Set();
+/** @type {(next: State) => State} */
+let clamp = (next) => next;
+
+/** @param {(changed: Set<string>) => void} act called once for all changes of a moment */
+export function watch(act) {
+  watchers.add(act);
+}
+
+/** @param {(next: State) => State} rule keeps choices inside what there is */
+export function setClamp(rule) {
+  clamp = rule;
+}
+
+/** @param {Partial<State>} changes */
+export function choose(changes) {
+  const next = clamp({ ...state, ...changes });
+  for (const name of /** @type {(keyof State)[]} */ (Object.keys(state))) {
+    if (next[name] !== state[name]) {
+      /** @type {any} */ (state)[name] = next[name];
+      if (!pending.size) queueMicrotask(tell);
+      pending.add(name);
+    }
+  }
+}
+
+function tell() {
+  const changed = pending;
+  pending = new Set();
+  for (const act of watchers) act(changed);
+  const link = toFragment();
+  if (link === location.hash.slice(1) || location.protocol === "about:") return; // no address in a frame
+  history.replaceState(null, "", `#${link}`);
+}
+
+/** @type {[keyof State, string][]} */
+const NAMES = [
+  ["view", "view"], ["subject", "text"], ["layer", "layer"], ["head", "head"], ["query", "from"],
+  ["key", "to"], ["words", "words"], ["sinks", "sinks"], ["log", "log"], ["palette", "palette"],
+  ["share", "share"], ["all", "all"], ["sort", "sort"], ["kind", "kind"], ["time", "time"],
+  ["difference", "difference"],
+];
+
+/** The choices as the part of an address after #. */
+export function toFragment() {
+  const parts = new URLSearchParams();
+  for (const [name, short] of NAMES) {
+    const value = state[name];
+    parts.set(short, typeof value === "boolean" ? (value ? "1" : "0") : String(value));
+  }
+  if (state.other) parts.set("with", state.other.join("."));
+  if (isChange(state.change)) {
+    parts.set("masked", [...state.change.masked].join("."));
+    parts.set("factor", String(state.change.factor));
+  }
+  return parts.toString();
+}
+
+/** @param {string} fragment @returns {Partial<State>} what of it can be understood */
+export function fromFragment(fragment) {
+  const parts = new URLSearchParams(fragment);
+  /** @type {Object<string, any>} */
+  const found = {};
+  for (const [name, short] of NAMES) {
+    const text = parts.get(short);
+    if (text === null) continue;
+    const kind = typeof state[name];
+    if (kind === "boolean") found[name] = text === "1";
+    else if (kind !== "number") found[name] = text;
+    else if (text.trim() !== "" && Number.isFinite(Number(text))) found[name] = Number(text);
+  }
+  const other = numbers(parts.get("with"));
+  if (other.length === 3) found.other = other;
+  const factor = Number(parts.get("factor") ?? 1);
+  const masked = new Set(numbers(parts.get("masked")));
+  if (masked.size || factor !== 1) {
+    found.change = { masked, factor: Number.isFinite(factor) ? factor : 1 };
+  }
+  return found;
+}
+
+/** @param {string | null} text @returns {number[]} */
+function numbers(text) {
+  return (text ?? "").split(".").filter((part) => /^\d{1,9}$/.test(part)).map(Number);
+}

@@ -1,0 +1,200 @@
+"""App: the routes of the explorer. What they answer is made in looks.py and parts.py."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from regard.errors import RegardError
+from regard.pretrained.textmodel import TextModel
+from regard.views.page.file import filled
+from regard.views.page.inline import policy
+from regard.web import parts
+from regard.web.guard import Guard, TooLargeError, read_body
+from regard.web.looks import BusyError, Look, Looks
+from regard.web.openapi import description
+
+MOST_TOKENS = 8192
+"""The longest text, unless the command says otherwise."""
+AT_ONCE = 2
+"""Parts that are computed at the same time."""
+
+
+def make_app(models: dict[str, TextModel], most_tokens: int, hosts: set[str]) -> Starlette:
+    """The explorer of these models, for requests that name one of ``hosts``."""
+    looks = Looks(models)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> Any:
+        app.state.room = anyio.CapacityLimiter(AT_ONCE)
+        try:
+            yield
+        finally:
+            looks.close()
+
+    app = Starlette(
+        routes=[
+            Route("/", page),
+            Route("/openapi.json", openapi),
+            Route("/api/models", list_models),
+            Route("/api/looks", ask, methods=["POST"]),
+            Route("/api/looks/{id}", status),
+            Route("/api/looks/{id}", forget, methods=["DELETE"]),
+            Route("/api/looks/{id}/document", whole),
+            Route("/api/looks/{id}/layers/{layer:int}", layer),
+            Route("/api/looks/{id}/layers/{layer:int}/heads/{head:int}", head),
+            Route("/api/looks/{id}/layers/{layer:int}/heads/{head:int}/rows/{row:int}", row),
+            Route(
+                "/api/looks/{id}/layers/{layer:int}/heads/{head:int}"
+                "/tiles/{level:int}/{down:int}/{across:int}",
+                tile,
+            ),
+        ],
+        lifespan=lifespan,
+        exception_handlers={RegardError: refuse, 404: missing, 405: missing},
+    )
+    app.add_middleware(Guard, hosts=hosts, policy=policy("explorer", connect="'self'"))
+    app.state.looks, app.state.most_tokens = looks, most_tokens
+    return app
+
+
+async def page(request: Request) -> Response:
+    config = {"models": _models(request), "most_tokens": request.app.state.most_tokens}
+    rules = policy("explorer", connect="'self'")
+    text = filled("regard explorer", {"serve": config}, "", rules, "explorer")
+    return HTMLResponse(text)
+
+
+async def openapi(request: Request) -> Response:
+    return JSONResponse(description(request.app.state.most_tokens))
+
+
+async def list_models(request: Request) -> Response:
+    known = {"models": _models(request), "most_tokens": request.app.state.most_tokens}
+    return JSONResponse(known)
+
+
+def _models(request: Request) -> list[dict[str, Any]]:
+    looks: Looks = request.app.state.looks
+    return [
+        {"name": name, "positions": model.positions, "layers": model.layers}
+        for name, model in looks.models.items()
+    ]
+
+
+async def ask(request: Request) -> Response:
+    """Take a text into the queue."""
+    looks: Looks = request.app.state.looks
+    try:
+        body = json.loads(await read_body(request))
+        name, text, target = body["model"], body["text"], body.get("target")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return _error(400, 'the body must be JSON: {"model": …, "text": …}')
+    if not isinstance(text, str) or not isinstance(target, str | None):
+        return _error(400, "text must be a string")
+    if name not in looks.models:
+        return _error(404, f"only these models were named at start: {', '.join(looks.models)}")
+    model, most = looks.models[name], request.app.state.most_tokens
+
+    def read() -> Look:
+        tokens = model.read(text, most)
+        other = model.target(tokens, target, most) if model.has_both else None
+        return looks.ask(name, tokens, other, text)
+
+    look = await _computed(request, read)
+    return JSONResponse(look.to_dict(), 202)
+
+
+async def status(request: Request) -> Response:
+    look = _look(request)
+    return JSONResponse(look.to_dict()) if look else _gone()
+
+
+async def forget(request: Request) -> Response:
+    looks: Looks = request.app.state.looks
+    return Response(status_code=204) if looks.forget(request.path_params["id"]) else _gone()
+
+
+async def whole(request: Request) -> Response:
+    return await _part(request, parts.document_of)
+
+
+async def layer(request: Request) -> Response:
+    number = request.path_params["layer"]
+    return await _part(request, lambda look: parts.heads_of(look, number))
+
+
+async def head(request: Request) -> Response:
+    place = request.path_params["layer"], request.path_params["head"]
+    return await _part(request, lambda look: parts.head_of(look, *place))
+
+
+async def row(request: Request) -> Response:
+    """One row of weights as JSON, for scripts."""
+    asked = request.path_params
+
+    def made(look: Look) -> dict[str, Any]:
+        of = parts.map_of(look, asked["layer"], asked["head"])
+        return {"query": asked["row"], "weights": of[asked["row"]].tolist()}
+
+    return await _part(request, made)
+
+
+async def tile(request: Request) -> Response:
+    asked = request.path_params
+    names = ("layer", "head", "level", "down", "across")
+    place = [asked[name] for name in names]
+    return await _part(request, lambda look: parts.tile_of(look, *place))
+
+
+async def _part(request: Request, make: Callable[[Look], Any]) -> Response:
+    """Something of a finished look, computed in a thread, one at a time for each look."""
+    look = _look(request)
+    if look is None:
+        return _gone()
+    if look.state != "done":
+        return _error(409, f"this look is {look.state}{': ' + look.error if look.error else ''}")
+
+    def locked() -> Any:
+        with look.lock:
+            return make(look)
+
+    made = await _computed(request, locked)
+    if isinstance(made, bytes):
+        return Response(made, media_type="application/octet-stream")
+    return JSONResponse(made)
+
+
+async def _computed(request: Request, work: Callable[[], Any]) -> Any:
+    return await anyio.to_thread.run_sync(work, limiter=request.app.state.room)
+
+
+def _look(request: Request) -> Look | None:
+    looks: Looks = request.app.state.looks
+    return looks.get(request.path_params["id"])
+
+
+def _gone() -> Response:
+    return _error(404, "there is no such look: it was cancelled, or others took its place")
+
+
+def _error(code: int, text: str) -> Response:
+    return JSONResponse({"error": text}, code)
+
+
+async def missing(request: Request, error: Exception) -> Response:
+    return _error(getattr(error, "status_code", 404), "there is nothing at this address")
+
+
+async def refuse(request: Request, error: Exception) -> Response:
+    """A mistake of the user's, in one line."""
+    code = 429 if isinstance(error, BusyError) else 413 if isinstance(error, TooLargeError) else 422
+    return _error(code, str(error))

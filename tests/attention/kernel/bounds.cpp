@@ -1,0 +1,89 @@
+// Runs the kernel on arrays that end exactly where they should, for AddressSanitizer to watch.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <vector>
+
+#include "kernel.h"
+
+extern "C" int regard_attend(int variant, const regard::Call* call);
+extern "C" int regard_runs_here(int i);
+extern "C" const char* regard_variant(int i);
+
+namespace {
+
+unsigned state = 1;
+float number() {
+  state = state * 1664525u + 1013904223u;
+  return float(state >> 8) / float(1 << 23) - 1.0f;
+}
+
+std::vector<float> numbers(size_t n) {
+  std::vector<float> x(n);
+  for (float& value : x) value = number();
+  return x;
+}
+
+regard::Array rows_of(const void* data, int64_t heads, int64_t rows, int64_t width) {
+  return {data, heads * rows * width, rows * width, width, 1};
+}
+
+// Every statistic of one shape; the sum of the outputs, which must be a number.
+bool run(int variant, int64_t queries, int64_t keys, int64_t width, int64_t groups, int64_t top,
+         int64_t cell, int64_t before, int64_t after, bool masked, bool biased, int64_t threads) {
+  const int64_t batch = 2, key_heads = 2, heads = key_heads * groups, n = batch * heads * queries;
+  auto q = numbers(n * width), k = numbers(batch * key_heads * keys * width);
+  auto v = numbers(batch * key_heads * keys * width), bias = numbers(queries * keys);
+  std::vector<unsigned char> mask(queries * keys);
+  for (auto& m : mask) m = number() > 0;
+  std::vector<float> out(n * width), lse(n), entropy(n), received(batch * heads * keys);
+  std::vector<float> top_weights(n * top);
+  std::vector<int64_t> top_keys(n * top);
+  int64_t down = (queries + cell - 1) / cell, across = (keys + cell - 1) / cell;
+  std::vector<float> high(batch * heads * down * across), mean(high.size());
+  regard::Call c = {};
+  c.query = rows_of(q.data(), heads, queries, width);
+  c.key = rows_of(k.data(), key_heads, keys, width);
+  c.value = rows_of(v.data(), key_heads, keys, width);
+  c.out = rows_of(out.data(), heads, queries, width);
+  if (masked) c.mask = {mask.data(), 0, 0, keys, 1};
+  if (biased) c.bias = {bias.data(), 0, 0, keys, 1};
+  c.batch = batch, c.heads = heads, c.key_heads = key_heads;
+  c.queries = queries, c.keys = keys, c.width = c.value_width = width;
+  c.before = before, c.after = after;
+  c.lse = lse.data(), c.entropy = entropy.data(), c.received = received.data();
+  c.top = top, c.top_weights = top_weights.data(), c.top_keys = top_keys.data();
+  c.cell_rows = c.cell_columns = cell;
+  c.pooled_max = high.data(), c.pooled_mean = mean.data();
+  c.threads = threads, c.scale = 0.5;
+  if (regard_attend(variant, &c)) return false;
+  double total = 0;
+  for (auto* x : {&out, &entropy, &received, &top_weights, &high, &mean})
+    for (float value : *x) total += value;
+  for (int64_t key : top_keys)
+    if (key < 0 || key >= keys) return false;
+  return isfinite(total);
+}
+
+}  // namespace
+
+int main() {
+  const int64_t far = regard::UNBOUNDED;
+  int runs = 0;
+  for (int variant = 0; regard_variant(variant); ++variant) {
+    if (!regard_runs_here(variant)) continue;
+    for (int64_t queries : {1, 2, 7, 50})
+      for (int64_t keys : {1, 5, 33, 70, 290})
+        for (int64_t width : {1, 8, 24, 80})
+          for (int option = 0; option < 4; ++option) {
+            int64_t before = option == 2 ? 9 : far, after = option == 0 ? far : 0;
+            int64_t top = keys < 3 ? keys : option == 3 && keys > 13 ? 13 : 3;
+            bool fine = run(variant, queries, keys, width, 1 + option % 3, top, 1 + 3 * option,
+                            before, after, option == 3, option == 1, 1 + option % 2);
+            if (!fine) return printf("wrong: %d %d %d\n", int(queries), int(keys), int(width)), 1;
+            ++runs;
+          }
+  }
+  printf("%d runs\n", runs);
+}

@@ -1,0 +1,130 @@
+"""The library: compiled whole or not at all, used only with its own sources, never needed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from regard.attention.kernel import build, library
+from regard.attention.kernel.library import Kernel, load
+from regard.errors import ConfigError
+
+NEEDS_COMPILER = pytest.mark.skipif(build.compiler() is None, reason="no C++ compiler")
+BUILD = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {here!r})
+import build
+build.build(Path({to!r}))
+"""
+
+
+def test_without_a_compiler_there_is_a_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert build.compiler() is None
+    with pytest.raises(build.BuildError, match="no C\\+\\+ compiler"):
+        build.build(tmp_path)
+    monkeypatch.setenv("CXX", str(tmp_path / "none"))
+    with pytest.raises(build.BuildError, match="cannot be run: No such file"):
+        build.build(tmp_path)
+
+
+def test_a_compiler_that_fails_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "c++"
+    broken.write_text("#!/bin/sh\necho 'kernel.h: error: no such luck' >&2\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("CXX", str(broken))
+    with pytest.raises(build.BuildError, match="no such luck"):
+        build.build(tmp_path / "made")
+    assert list((tmp_path / "made").iterdir()) == []
+
+
+@NEEDS_COMPILER
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_an_interrupted_build_leaves_no_library(tmp_path: Path, how: signal.Signals) -> None:
+    script = BUILD.format(here=str(build.HERE), to=str(tmp_path))
+    child = subprocess.Popen(
+        [sys.executable, "-c", script], start_new_session=True, stderr=subprocess.DEVNULL
+    )
+    while child.poll() is None and not list(tmp_path.glob(".kernel-*")):
+        time.sleep(0.01)
+    os.killpg(child.pid, how)
+    assert child.wait(60) != 0
+    assert not (tmp_path / build.LIBRARY).exists()
+    assert (
+        load(tmp_path / build.LIBRARY) == "it is not compiled: kernel.so is not beside its sources"
+    )
+
+
+def test_what_is_no_kernel_is_not_used(tmp_path: Path) -> None:
+    path = tmp_path / "kernel.so"
+    path.write_bytes(b"\x7fELF cut short")
+    assert str(load(path)).startswith("it cannot be loaded: ")
+
+
+def test_a_kernel_of_other_sources_is_not_used(
+    compiled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "digest", lambda: "another")
+    assert str(load(compiled)).startswith("it was compiled from other sources")
+
+
+def test_the_variable_chooses(compiled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "PATH", compiled)
+    monkeypatch.setenv(library.SWITCH, "off")
+    assert library.found() == "REGARD_KERNEL=off"
+    monkeypatch.setenv(library.SWITCH, "portable")
+    kernel = library.kernel()
+    assert isinstance(kernel, Kernel)
+    assert kernel.variant == "portable"
+    monkeypatch.setenv(library.SWITCH, "fast")
+    with pytest.raises(ConfigError, match=r"must be 'off' or one of .*portable, got 'fast'"):
+        library.found()
+
+
+@NEEDS_COMPILER
+def test_variants_share_no_code(tmp_path: Path) -> None:
+    """A function compiled for AVX-512 must not serve a machine without it: no weak symbols."""
+    if shutil.which("nm") is None:
+        pytest.skip("nm is not installed")
+    command = build.compiler()
+    assert command is not None
+    made = tmp_path / "variant.o"
+    flags = [*build.COMMON, "-O1", "-fno-exceptions", "-fno-rtti", "-DREGARD_VARIANT=regard_work"]
+    source = str(build.HERE / "attention.cpp")
+    subprocess.run([*command, *flags, "-c", source, "-o", str(made)], check=True)
+    names = subprocess.run(
+        ["nm", "--defined-only", str(made)], capture_output=True, text=True, check=True
+    )
+    shared = [line for line in names.stdout.splitlines() if line.split()[-2] in "VWuTDB"]
+    assert [line.split()[-1].lstrip("_") for line in shared] == ["regard_work"]
+
+
+@NEEDS_COMPILER
+@pytest.mark.skipif(not os.environ.get("CI"), reason="takes a minute: continuous integration only")
+def test_nothing_is_read_or_written_out_of_bounds(tmp_path: Path) -> None:
+    command = build.compiler()
+    assert command is not None
+    flags = [*build.COMMON, "-O1", "-g", "-fsanitize=address", "-DREGARD_ONLY_PORTABLE"]
+    flags += ["-DREGARD_VARIANT=regard_work_portable", '-DREGARD_SOURCES="test"', f"-I{build.HERE}"]
+    sources = [build.HERE / "attention.cpp", build.HERE / "dispatch.cpp"]
+    sources.append(Path(__file__).with_name("bounds.cpp"))
+    program = str(tmp_path / "bounds")
+    subprocess.run(
+        [*command, *flags, *map(str, sources), "-o", program, "-lpthread", "-ldl"], check=True
+    )
+    done = subprocess.run([program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == "320 runs\n"

@@ -1,0 +1,316 @@
+"""The kernel against float64 by the definition, and against the PyTorch path: every variant."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import threading
+from typing import Any, NamedTuple
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from regard.attention import Mask, attend, causal, padding, window
+from regard.attention.kernel import library
+from regard.attention.kernel.library import Kernel
+from regard.attention.kernel.run import Found, Wanted, run, usable
+from regard.attention.statistics import Grid, Rule, in_blocks, statistics
+
+ALL = Wanted(lse=True, top=3, entropy=True, received=True, cells=(2, 3))
+
+
+class Case(NamedTuple):
+    query: Tensor
+    key: Tensor
+    value: Tensor
+    options: dict[str, Any]
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    """Every option, over strides, grouped heads, widths and lengths of any remainder."""
+    batch, key_heads, groups = (draw(st.integers(1, n)) for n in (2, 2, 3))
+    queries = draw(st.sampled_from([1, 2, 4, 7, 13, 29, 53]))
+    keys = draw(st.sampled_from([1, 3, 17, 31, 67, 131, 293, 521]))
+    width, value_width = (draw(st.sampled_from([1, 5, 8, 16, 24, 40, 64])) for _ in range(2))
+    size = draw(st.sampled_from([1.0, 1.0, 3.0, 30.0]))
+    dtype = draw(st.sampled_from([torch.float32, torch.float32, torch.float16, torch.bfloat16]))
+    torch.manual_seed(draw(st.integers(0, 999)))
+    query = torch.randn(batch, queries, key_heads * groups, width).transpose(1, 2) * size
+    key = torch.randn(batch, key_heads, keys, 2 * width)[..., :: draw(st.sampled_from([1, 2]))]
+    value = torch.randn(batch, key_heads, keys, value_width)
+    masks = [
+        None,
+        causal(),
+        window(3),
+        window(40, 9) & causal(),
+        Mask(causal=True, after=-1),
+        Mask(allowed=padding(torch.randint(0, keys + 1, (batch,)), keys).allowed[:, None]),  # type: ignore[index]
+        Mask(allowed=torch.rand(queries, keys) < 0.5),
+        Mask(causal=True, allowed=torch.rand(batch, key_heads * groups, 1, keys) < 0.7),
+    ]
+    biases = [
+        None,
+        None,
+        torch.randn(queries, keys),
+        torch.randn(1, key_heads * groups, 1, keys).where(torch.rand(keys) < 0.8, -math.inf),
+        torch.randn(key_heads * groups, queries, 1),
+    ]
+    options = {
+        "scale": draw(st.sampled_from([width**-0.5, 1.0, -0.3])),
+        "mask": draw(st.sampled_from(masks)),
+        "bias": draw(st.sampled_from(biases)),
+        "softcap": draw(st.sampled_from([None, None, 5.0])),
+    }
+    return Case(query.to(dtype), key[..., :width].to(dtype), value.to(dtype), options)
+
+
+def weights_of(case: Case) -> tuple[Tensor, Tensor]:
+    """Scores and weights (batch, heads, queries, keys) straight from their definition."""
+    options, groups = case.options, case.query.shape[1] // case.key.shape[1]
+    key = case.key.double().repeat_interleave(groups, 1)
+    scores = case.query.double() @ key.mT * options["scale"]
+    if options["softcap"]:
+        scores = options["softcap"] * (scores / options["softcap"]).tanh()
+    if options["bias"] is not None:
+        scores = scores + options["bias"]
+    if options["mask"] is not None:
+        allowed = options["mask"].dense(*scores.shape[-2:])
+        scores = scores.masked_fill(~allowed, -math.inf)
+    return scores, scores.softmax(-1).nan_to_num(0)
+
+
+def close(ours: Tensor | None, theirs: Tensor, most: float) -> None:
+    assert ours is not None
+    torch.testing.assert_close(ours.double(), theirs.double(), atol=most, rtol=most)
+
+
+@settings(max_examples=120)
+@given(cases(), st.sampled_from([0, 1, 3, 8, 13, 32]), st.integers(0, 9), st.integers(1, 2))
+def test_every_variant_is_the_definition(
+    kernels: list[Kernel], case: Case, top: int, cells: int, threads: int
+) -> None:
+    scores, weights = weights_of(case)
+    groups = case.query.shape[1] // case.key.shape[1]
+    expected = weights @ case.value.double().repeat_interleave(groups, 1)
+    size = 1 + float(scores.where(scores > -math.inf, 0).abs().max())
+    most = 1e-6 * size + 2e-6  # a score of size s is off by about s · 6e-8
+    grid = Grid(*weights.shape[-2:], cells) if cells else None
+    wanted = Wanted(True, top, True, True, None if grid is None else (grid.rows, grid.columns))
+    torch.set_num_threads(threads)
+    try:
+        for kernel in kernels:
+            context, found = run(
+                kernel, case.query, case.key, case.value, wanted=wanted, **case.options
+            )
+            half = case.query.dtype != torch.float32
+            close(context, expected, 1e-2 if half else 4 * most)
+            check(found, scores, weights, top, grid, most)
+    finally:
+        torch.set_num_threads(1)
+
+
+def check(
+    found: Found, scores: Tensor, weights: Tensor, top: int, grid: Grid | None, most: float
+) -> None:
+    close(found.lse, scores.logsumexp(-1), most)
+    close(found.entropy, torch.special.entr(weights).sum(-1), 20 * most)
+    close(found.received, weights.sum(-2), 20 * most)
+    if top:
+        values = weights.topk(min(top, weights.shape[-1])).values
+        close(found.top_weights, values, most)
+        assert found.top_keys is not None
+        close(weights.gather(-1, found.top_keys), values, most)
+        assert all(len(set(keys)) == len(keys) for keys in found.top_keys.flatten(0, 2).tolist())
+    if grid is not None:
+        for pool, reduce in ((found.pooled_max, torch.amax), (found.pooled_mean, torch.mean)):
+            cells = [
+                [reduce(tile, dim=(-1, -2)) for tile in strip.split(grid.columns, -1)]
+                for strip in weights.split(grid.rows, -2)
+            ]
+            close(pool, torch.stack([torch.stack(row, -1) for row in cells], -2), most)
+
+
+@pytest.mark.parametrize("keys", [7, 64, 300])
+@pytest.mark.parametrize("what", ["tied", "zeros", "one huge", "far", "denormal", "blocked"])
+def test_adversarial_scores(kernels: list[Kernel], what: str, keys: int) -> None:
+    """The same weights as by PyTorch's path, where exponentials could overflow or vanish."""
+    torch.manual_seed(0)
+    query, key = torch.randn(2, 11, 16), torch.randn(2, keys, 16)
+    bias = None
+    if what == "tied":
+        key[:] = key[:, :1]
+    elif what == "zeros":
+        query.zero_()
+    elif what == "one huge":
+        key[:, keys // 2] *= 1e4
+    elif what == "far":
+        query, key = query.sign() * 50, key.sign() * 50  # scores of ±1e4
+    elif what == "denormal":
+        query, key = query * 1e-20, key * 1e-20
+    else:
+        bias = torch.zeros(1, 1, keys).masked_fill(torch.rand(keys) < 0.6, -math.inf)
+    rule = Rule(0.25, None, bias)
+    grid = Grid(11, keys, 5)
+    theirs = in_blocks(query, key, rule, 3, True, True, grid)
+    # lse − sum a s of scores of 1e4 has 3 digits in float32; by the definition it has all.
+    scores = query.double() @ key.double().mT * 0.25 + (0 if bias is None else bias)
+    entropy = torch.special.entr(scores.softmax(-1)).sum(-1)
+    for kernel in kernels:
+        wanted = Wanted(True, 3, True, True, (grid.rows, grid.columns))
+        _, ours = run(kernel, query[None], key[None], None, scale=0.25, bias=bias, wanted=wanted)
+        close(ours.entropy, entropy[None], 2e-5)
+        for name in ("lse", "top_weights", "received", "pooled_max", "pooled_mean"):
+            got, expected = getattr(ours, name)[0], getattr(theirs, name)
+            torch.testing.assert_close(got, expected, atol=2e-5, rtol=2e-5)
+
+
+def test_of_equal_weights_the_first_keys_are_the_top(kernels: list[Kernel]) -> None:
+    zeros = torch.zeros(1, 1, 3, 8), torch.zeros(1, 1, 1000, 8)
+    for kernel in kernels:
+        _, found = run(kernel, *zeros, None, scale=1.0, mask=window(500), wanted=Wanted(top=4))
+        assert found.top_keys is not None
+        assert found.top_keys[0, 0].tolist() == [
+            [497, 498, 499, 500],
+            [498, 499, 500, 501],
+            [499, 500, 501, 502],
+        ]
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_what_is_not_a_number_stays_in_its_rows(kernels: list[Kernel], bad: float) -> None:
+    torch.manual_seed(0)
+    q, k, v = torch.randn(3, 1, 1, 40, 8)
+    spoilt = q.clone()
+    spoilt[..., 5, 0] = bad
+    for kernel in kernels:
+        plain, _ = run(kernel, q, k, v, scale=1.0, mask=causal())
+        context, found = run(kernel, spoilt, k, v, scale=1.0, mask=causal(), wanted=ALL)
+        assert context is not None
+        assert plain is not None
+        assert context[0, 0, 5].isnan().all()
+        assert found.top_weights is not None
+        assert found.top_weights[0, 0, 5].isnan().all()
+        assert found.pooled_max is not None
+        assert found.pooled_max[0, 0, 2].isnan().any()
+        others = [i for i in range(40) if i != 5]
+        assert torch.equal(context[..., others, :], plain[..., others, :])
+
+
+def test_keys_out_of_sight_change_no_bit(kernels: list[Kernel]) -> None:
+    torch.manual_seed(0)
+    q, k, v = torch.randn(3, 1, 2, 90, 16)
+    other = k.clone()
+    other[..., 50:, :] *= 1e6
+    for kernel in kernels:
+        pair = [run(kernel, q, keys, v, scale=0.25, mask=causal())[0] for keys in (k, other)]
+        assert pair[0] is not None
+        assert pair[1] is not None
+        assert torch.equal(pair[0][..., :50, :], pair[1][..., :50, :])
+
+
+def test_threads_give_the_same_and_many_calls_do_not_meet(kernels: list[Kernel]) -> None:
+    """A thread count gives the same bits each time; calls from several threads at once too."""
+    torch.manual_seed(0)
+    q, k, v = torch.randn(3, 1, 3, 331, 16)
+    for kernel in kernels:
+        for threads in (1, 2, 5):
+            torch.set_num_threads(threads)
+            expected = _flat(kernel, q, k, v)
+            results: list[list[Tensor]] = []
+            workers = [
+                threading.Thread(target=lambda: results.append(_flat(kernel, q, k, v)))  # noqa: B023
+                for _ in range(4)
+            ]
+            for worker in workers:
+                worker.start()
+            for worker in workers:
+                worker.join()
+            torch.set_num_threads(1)
+            assert len(results) == 4
+            for result in results:
+                close_to = zip(result, expected, strict=True)
+                assert all(torch.allclose(a, b, atol=1e-5) for a, b in close_to)
+            torch.set_num_threads(threads)
+            again = _flat(kernel, q, k, v)
+            torch.set_num_threads(1)
+            assert all(torch.equal(a, b) for a, b in zip(again, expected, strict=True))
+
+
+def _flat(kernel: Kernel, q: Tensor, k: Tensor, v: Tensor) -> list[Tensor]:
+    context, found = run(kernel, q, k, v, scale=0.25, mask=causal(), wanted=ALL)
+    return [x for x in (context, *found) if x is not None]
+
+
+def _in_a_fork(queue: Any, path: str, variant: str) -> None:
+    from pathlib import Path
+
+    kernel = library.load(Path(path), variant)
+    assert isinstance(kernel, Kernel)
+    q, k, v = torch.ones(3, 1, 4, 300, 16)
+    torch.set_num_threads(2)
+    context, _ = run(kernel, q, k, v, scale=1.0)
+    assert context is not None
+    queue.put(float(context.sum()))
+
+
+def test_a_fork_computes_and_does_not_hang(kernels: list[Kernel]) -> None:
+    kernel = kernels[0]
+    q, k, v = torch.ones(3, 1, 4, 300, 16)
+    torch.set_num_threads(2)
+    run(kernel, q, k, v, scale=1.0)  # PyTorch's threads are there now, and stay in the parent
+    torch.set_num_threads(1)
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=_in_a_fork, args=(queue, str(kernel.path), kernel.variant))
+    child.start()
+    assert queue.get(timeout=60) == pytest.approx(4 * 300 * 16)
+    child.join(30)
+    assert child.exitcode == 0
+
+
+def test_gradients_and_watchers_get_pytorchs_operations(
+    compiled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(library, "PATH", compiled)
+    monkeypatch.setenv("REGARD_KERNEL", "portable")
+    q, k, v = torch.randn(3, 1, 2, 5, 8)
+    assert usable(q, k, v) is not None
+    learned = q.clone().requires_grad_()
+    assert usable(learned, k, v) is None
+    with torch.no_grad():
+        assert usable(learned, k, v) is not None
+    assert usable(q.double(), k.double()) is None
+    assert usable(q, k.half()) is None
+    with torch.autocast("cpu", torch.bfloat16):
+        assert usable(q, k, v) is None
+    inside: list[Kernel | None] = []
+    torch.vmap(lambda x: inside.append(usable(x, k, v)) or x)(torch.stack((q, q)))  # type: ignore[func-returns-value]
+    assert inside == [None]
+    monkeypatch.setenv("REGARD_KERNEL", "off")
+    assert usable(q, k, v) is None
+
+
+def test_attend_and_statistics_use_it(compiled: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One answer on both paths, leading axes broadcast, one query and a long cache included."""
+    monkeypatch.setattr(library, "PATH", compiled)
+    torch.manual_seed(0)
+    q, k, v = torch.randn(3, 5, 1, 7, 8), torch.randn(5, 2, 11, 8), torch.randn(2, 11, 5)
+    one, cached = torch.randn(1, 4, 1, 16), torch.randn(1, 2, 700, 16)
+    answers = []
+    for choice in ("off", "portable"):
+        monkeypatch.setenv("REGARD_KERNEL", choice)
+        answers.append(
+            [
+                attend(q, k, v).context,
+                attend(q, k, v, mask=torch.rand(11) < 2).context,
+                attend(one, cached, cached, groups=2, mask=causal()).context,
+                statistics(q[0, 0], k[0, :1], Rule(0.3, causal()), top=2, received=True).lse,
+                attend(q.bfloat16(), k.bfloat16(), v.bfloat16()).context.float() / 100,
+            ]
+        )
+    for theirs, ours in zip(*answers, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)

@@ -1,0 +1,66 @@
+"""regard doctor: what it says is what is in use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from regard.attention.kernel import build, library
+from tests.cli.run import regard
+
+
+def said(*arguments: str) -> dict[str, str]:
+    done = regard("doctor", *arguments)
+    assert done.returncode == 0, done.stderr
+    pairs = (line.partition(" ") for line in done.stdout.splitlines() if line)
+    return {name: value.strip() for name, _, value in pairs}
+
+
+def test_it_says_what_computes_attention() -> None:
+    lines = said()
+    found = library.found()
+    if isinstance(found, library.Kernel):
+        assert lines["attention"].startswith(f"native kernel, {found.variant};")
+        assert lines["library"] == str(found.path)
+    else:
+        assert lines["attention"].endswith(found)
+    assert lines["threads"].startswith(f"{torch.get_num_threads()} ")
+    assert lines["torch"] == torch.__version__
+
+
+def test_it_says_why_the_kernel_is_not_in_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(library.SWITCH, "off")
+    lines = said()
+    assert lines["attention"].endswith("not in use: REGARD_KERNEL=off")
+    assert lines["REGARD_KERNEL"] == "off"
+    monkeypatch.delenv(library.SWITCH)
+    monkeypatch.delenv("CXX", raising=False)
+    monkeypatch.setattr(library, "PATH", tmp_path / "kernel.so")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    lines = said()
+    assert "it is not compiled" in lines["attention"]
+    assert lines["compiler"].startswith("none found")
+
+
+def test_a_compiler_that_is_not_there_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "HERE", tmp_path)
+    monkeypatch.setenv("CXX", str(tmp_path / "none"))
+    done = regard("doctor", "--compile")
+    assert done.returncode == 2
+    assert "the native kernel was not compiled" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_variant_that_does_not_exist_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    if isinstance(library.found(), str):
+        pytest.skip("no kernel here whose variants could be asked for")
+    monkeypatch.setenv(library.SWITCH, "avx9000")
+    done = regard("doctor")
+    assert done.returncode == 2
+    assert "REGARD_KERNEL must be 'off' or one of" in done.stderr

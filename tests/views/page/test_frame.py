@@ -1,0 +1,76 @@
+"""In a notebook: an isolated frame, and a picture where scripts are off."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+import regard
+from regard.attention import AttentionMap, causal
+from regard.trace import Trace
+from regard.views.page.frame import png_of, pooled, weights_of
+from regard.views.page.maps import subject_of_map
+from tests.views.page.cases import HOSTILE, TOKENS, observed
+
+
+def test_the_picture_shows_the_weights() -> None:
+    torch.manual_seed(0)
+    head = AttentionMap.from_vectors(torch.randn(9, 5), torch.randn(9, 5), mask=causal())
+    weights = weights_of(subject_of_map(head).sheets[0], 0)
+    np.testing.assert_allclose(weights, head.dense().numpy(), atol=1e-6)
+
+
+def test_a_thin_peak_survives_in_the_picture() -> None:
+    weights = np.zeros((700, 300))
+    weights[433, 7] = 1
+    small = pooled(weights, 256)
+    assert small.shape == (234, 150)
+    assert small.max() == 1
+
+
+def test_the_picture_is_a_png() -> None:
+    from matplotlib.image import imread
+
+    image = imread(io.BytesIO(png_of(np.array([[0.0, 1.0], [0.5, 0.0], [0.0, 0.0]]))))
+    assert image.shape == (3, 2, 3)
+    np.testing.assert_allclose(image[0, 1] * 255, (253, 231, 37), atol=1)
+
+
+def test_objects_show_themselves() -> None:
+    with regard.record(tokens=["a", "b"]) as trace:
+        regard.self_attention(torch.eye(2))
+    shown = [trace, observed(TOKENS), AttentionMap.from_weights(torch.eye(2))]
+    shown.append(shown[2].difference(shown[2]))
+    for thing in shown:
+        text = thing._repr_html_()
+        assert 'sandbox="allow-scripts allow-downloads"' in text
+        assert "allow-same-origin" not in text
+        data = re.search(r'src="data:image/png;base64,([^"]+)"', text)
+        assert data is not None
+        assert base64.b64decode(data[1]).startswith(b"\x89PNG")
+    assert Trace()._repr_html_() == ""
+
+
+def test_the_frame_runs_apart_from_the_notebook(browser: Any, tmp_path: Path) -> None:
+    text = observed(HOSTILE)._repr_html_()
+    inside = unescape(re.search(r'srcdoc="([^"]*)"', text)[1])
+    assert inside.startswith("<!doctype html>")
+    notebook = tmp_path / "notebook.html"
+    notebook.write_text(f"<!doctype html><meta charset=utf-8><h1>cell</h1>{text}")
+    page = browser.new_context(viewport={"width": 1000, "height": 900}).new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(notebook.as_uri())
+    frame = page.frame_locator("iframe")
+    frame.locator("html[data-ready]").wait_for(timeout=20000)
+    assert "<img src=x onerror=window.hit=2>" in frame.locator(".tokens.from").inner_text()
+    assert page.evaluate("window.hit") is None
+    assert errors == []
+    page.context.close()

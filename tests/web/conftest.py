@@ -1,0 +1,5 @@
+"""Fixtures of the browser."""
+
+from tests.browser import browser
+
+__all__ = ["browser"]
