@@ -10,6 +10,10 @@ import pytest
 import torch
 from hypothesis import settings
 
+from tests.browser import browser, opened
+
+__all__ = ["browser", "opened"]
+
 settings.register_profile("regard", deadline=None)
 settings.register_profile("regard-ci", deadline=None, derandomize=True, database=None)
 settings.load_profile("regard-ci" if os.environ.get("CI") else "regard")

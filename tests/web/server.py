@@ -79,9 +79,11 @@ def process(*models: Path, options: tuple[str, ...] = ()) -> Iterator[tuple[Clie
         if started.poll() is None:
             started.send_signal(signal.SIGINT)
         try:
-            started.communicate(timeout=20)
-        finally:
+            started.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
             started.kill()
+            started.communicate()
+            raise
 
 
 @contextmanager

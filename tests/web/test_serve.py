@@ -159,7 +159,7 @@ def test_ctrl_c_ends_it_cleanly(bert: Path) -> None:
         idle = socket.create_connection(("127.0.0.1", client.port))
         idle.sendall(b"GET / HTTP/1.1\r\nHost:")
         started.send_signal(signal.SIGINT)
-        out, err = started.communicate(timeout=20)
+        out, err = started.communicate(timeout=60)
         idle.close()
         assert started.returncode == 0
         assert (out, err) == ("", "regard: ended\n")
