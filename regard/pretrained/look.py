@@ -107,6 +107,15 @@ class Look:
             return tuple([w.text for w in side.words] for side in sides)  # type: ignore[return-value]
         return self.queries.texts, self.keys.texts
 
+    @property
+    def left_out(self) -> tuple[set[int], set[int]]:
+        """Queries and keys that ``no_sink`` does not show."""
+        if not self.wish.no_sink:
+            return set(), set()
+        both = [each(side, side.sinks, self.wish.words) for side in (self.queries, self.keys)]
+        rows, columns = ({i for i, sink in enumerate(sinks) if sink} for sinks in both)
+        return rows, columns
+
 
 class Stopped(Exception):  # noqa: N818
     """Ctrl-C between two layers."""
@@ -127,7 +136,7 @@ def look(
     """
     looker = Looker(model, tokens, wish or Wish(), target)
 
-    def each(layer: Layer) -> None:
+    def add(layer: Layer) -> None:
         if looker.wants(layer):
             looker.add(layer)
             if progress:
@@ -136,7 +145,7 @@ def look(
             raise Stopped
 
     try:
-        with observe(model.network, each=each, statistics=looker.wanted):
+        with observe(model.network, each=add, statistics=looker.wanted):
             model.run(tokens, target)
     except Stopped:
         pass
@@ -230,8 +239,9 @@ class Looker:
             assert found.top_weights is not None
             assert found.top_keys is not None
             top, where = found.top_weights.cpu(), found.top_keys.cpu()
-        rows = torch.tensor(self._each(queries, queries.special))
-        bad = torch.tensor(self._each(keys, keys.sinks))[where] | rows.unsqueeze(-1)
+        words = self.wish.words
+        rows = torch.tensor(each(queries, queries.special, words))
+        bad = torch.tensor(each(keys, keys.sinks, words))[where] | rows.unsqueeze(-1)
         if not self.cross:
             bad |= where == torch.arange(len(rows)).unsqueeze(-1)
         wide = where.shape[2]
@@ -247,10 +257,6 @@ class Looker:
                 )
                 if weight > 0
             ]
-
-    def _each(self, tokens: Tokens, of: list[bool]) -> list[bool]:
-        """``of`` for each token, or for each word."""
-        return [of[word.start] for word in tokens.words] if self.wish.words else of
 
     def _add_words(self, layer: int, item: Item, found: Statistics) -> None:
         """What was asked for by name: a word's rows and columns, a link."""
@@ -297,6 +303,11 @@ class Looker:
         if self.wish.words:
             return made.by_word(self.result.queries.words, self.result.keys.words)
         return made
+
+
+def each(tokens: Tokens, of: list[bool], words: bool) -> list[bool]:
+    """``of`` for each token, or for each word by its first token."""
+    return [of[word.start] for word in tokens.words] if words else of
 
 
 def word_tops(
