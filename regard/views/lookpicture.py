@@ -72,8 +72,8 @@ def _all(look: Look) -> Any:
         sign = KINDS[look.heads[layer, head].kind][0]
         axes.text(left, top - 0.5, sign, fontsize=6, ha="left", va="bottom")
     shown = axes.imshow(image, vmin=0, vmax=1, aspect="auto", interpolation="nearest")
-    axes.set_xticks([h * across + wide / 2 for h in range(heads)], range(heads))
-    axes.set_yticks([i * down + gap + tall / 2 for i in range(len(layers))], layers)
+    axes.set_xticks([h * across + wide / 2 for h in range(heads)], [*map(str, range(heads))])
+    axes.set_yticks([i * down + gap + tall / 2 for i in range(len(layers))], [*map(str, layers)])
     axes.tick_params(length=0, labelsize=7)
     axes.spines[:].set_visible(False)
     axes.set(xlabel="head", ylabel="layer")

@@ -105,6 +105,14 @@ def test_an_encoder_and_a_decoder(bart: Path) -> None:
     assert "--target is what the decoder reads" in mistake.stderr
 
 
+def test_a_family_that_only_gives_weights(tmp_path: Path) -> None:
+    save(tmp_path, "Bloom")
+    done = regard("look", tmp_path, "The animal was tired", "--no-sink", "--layer", "1")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("regard: note: BloomModel does not use transformers' attention")
+    assert "L1H2" in done.stdout
+
+
 def test_tables_and_pictures(bert: Path, tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("a.csv", "a.png", "a.svg")]
     options = [
