@@ -7,7 +7,7 @@ one layer and of blocks of its scores, at any length.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,7 +16,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.attention.map import AttentionMap, HeadMap, Link, Word, word_sums
-from regard.attention.statistics import Statistics, score_blocks, softmax_block, statistics
+from regard.attention.statistics import (
+    BLOCK_NUMBERS,
+    Statistics,
+    largest,
+    reach,
+    scores_of,
+    statistics,
+    to_weights,
+)
 from regard.errors import RegardError
 from regard.pretrained.kinds import Scored, scored
 from regard.pretrained.layer import Item, Layer
@@ -99,6 +107,15 @@ class Look:
             return tuple([w.text for w in side.words] for side in sides)  # type: ignore[return-value]
         return self.queries.texts, self.keys.texts
 
+    @property
+    def left_out(self) -> tuple[set[int], set[int]]:
+        """Queries and keys that ``no_sink`` does not show."""
+        if not self.wish.no_sink:
+            return set(), set()
+        both = [each(side, side.sinks, self.wish.words) for side in (self.queries, self.keys)]
+        rows, columns = ({i for i, sink in enumerate(sinks) if sink} for sinks in both)
+        return rows, columns
+
 
 class Stopped(Exception):  # noqa: N818
     """Ctrl-C between two layers."""
@@ -119,7 +136,7 @@ def look(
     """
     looker = Looker(model, tokens, wish or Wish(), target)
 
-    def each(layer: Layer) -> None:
+    def add(layer: Layer) -> None:
         if looker.wants(layer):
             looker.add(layer)
             if progress:
@@ -128,7 +145,7 @@ def look(
             raise Stopped
 
     try:
-        with observe(model.network, each=each, statistics=looker.wanted):
+        with observe(model.network, each=add, statistics=looker.wanted):
             model.run(tokens, target)
     except Stopped:
         pass
@@ -217,13 +234,14 @@ class Looker:
     def _add_links(self, layer: int, item: Item, found: Statistics) -> None:
         queries, keys = self.result.queries, self.result.keys
         if self.wish.words:
-            top, where = word_tops(item, queries.words, keys.words, PER_ROW)
+            top, where = word_tops(item, found.lse, queries.words, keys.words, PER_ROW)
         else:
             assert found.top_weights is not None
             assert found.top_keys is not None
             top, where = found.top_weights.cpu(), found.top_keys.cpu()
-        rows = torch.tensor(self._each(queries, queries.special))
-        bad = torch.tensor(self._each(keys, keys.sinks))[where] | rows.unsqueeze(-1)
+        words = self.wish.words
+        rows = torch.tensor(each(queries, queries.special, words))
+        bad = torch.tensor(each(keys, keys.sinks, words))[where] | rows.unsqueeze(-1)
         if not self.cross:
             bad |= where == torch.arange(len(rows)).unsqueeze(-1)
         wide = where.shape[2]
@@ -239,10 +257,6 @@ class Looker:
                 )
                 if weight > 0
             ]
-
-    def _each(self, tokens: Tokens, of: list[bool]) -> list[bool]:
-        """``of`` for each token, or for each word."""
-        return [of[word.start] for word in tokens.words] if self.wish.words else of
 
     def _add_words(self, layer: int, item: Item, found: Statistics) -> None:
         """What was asked for by name: a word's rows and columns, a link."""
@@ -291,32 +305,51 @@ class Looker:
         return made
 
 
-def word_tops(item: Item, queries: list[Word], keys: list[Word], k: int) -> tuple[Tensor, Tensor]:
+def each(tokens: Tokens, of: list[bool], words: bool) -> list[bool]:
+    """``of`` for each token, or for each word by its first token."""
+    return [of[word.start] for word in tokens.words] if words else of
+
+
+def word_tops(
+    item: Item, lse: Tensor, queries: list[Word], keys: list[Word], k: int
+) -> tuple[Tensor, Tensor]:
     """The k largest weights between words in each row, (heads, words, k), and their keys.
 
-    Blocks of rows; a word whose tokens lie in two blocks is put together from both.
+    Blocks of whole words, and only keys within their reach; what is left of k is 0.
     """
-    heads = item.query.shape[0]
-    sums = torch.zeros(heads, 0, len(keys))
-    tops, places, first = [], [], 0
-    k = min(k, len(keys))
-    for rows, columns, scores in score_blocks(item.query, item.key, item.rule):
-        _, weights = softmax_block(scores, keep=False)
-        whole = weights.new_zeros(*weights.shape[:2], item.key.shape[1])
-        whole[..., slice(*columns)] = weights
-        by_key = word_sums(whole, keys, -1).cpu()
-        last = first
-        while last < len(queries) and queries[last].stop <= rows[1]:
-            last += 1
-        sums = torch.cat((sums, by_key), 1)
-        begun = rows[1] - sums.shape[1]
-        if last > first:
-            done = queries[last - 1].stop - begun
-            found = word_sums(sums[:, :done], queries[first:last], -2, mean=True).topk(k, -1)
-            tops.append(found.values)
-            places.append(found.indices)
-            sums, first = sums[:, done:], last
-    return torch.cat(tops, 1), torch.cat(places, 1)
+    heads, n, _ = item.query.shape
+    top = torch.zeros(heads, len(queries), k)
+    where = torch.zeros(heads, len(queries), k, dtype=torch.long)
+    owner = torch.arange(len(keys)).repeat_interleave(_lengths(keys)).to(item.query.device)
+    room = max(1, BLOCK_NUMBERS // (heads * item.key.shape[1]))
+    for first, last in _runs(queries, room):
+        rows = queries[first].start, queries[last - 1].stop
+        columns = reach(item.rule.mask, rows, n, item.key.shape[1])
+        scores = scores_of(item.query, item.key, item.rule, rows, columns)
+        weights = to_weights(scores, lse[:, slice(*rows)])
+        weights = word_sums(weights, queries[first:last], -2, mean=True)
+        here = owner[slice(*columns)] - owner[columns[0]]
+        sums = weights.new_zeros(heads, last - first, int(here[-1]) + 1)
+        sums.index_add_(-1, here, weights)
+        values, places = largest(sums, k)
+        top[:, first:last, : values.shape[-1]] = values.cpu()
+        where[:, first:last, : values.shape[-1]] = places.cpu() + int(owner[columns[0]])
+    return top, where
+
+
+def _runs(words: list[Word], room: int) -> Iterator[tuple[int, int]]:
+    """Runs of words, (first, last), of about ``room`` tokens, each of one word at least."""
+    first = 0
+    for i, word in enumerate(words):
+        if i > first and word.stop - words[first].start > room:
+            yield first, i
+            first = i
+    if words:
+        yield first, len(words)
+
+
+def _lengths(words: list[Word]) -> Tensor:
+    return torch.tensor([word.stop - word.start for word in words])
 
 
 def _span(word: Word, device: torch.device) -> Tensor:

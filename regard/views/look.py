@@ -212,17 +212,19 @@ def _place(look: Look, console: Console, shown: int) -> None:
         which = f"{name!r} occurs {place.times} times; this is the one at token {place.word.start}"
         console.print(Text(f"{which} ({name}#2 is the second).", style="yellow"))
     queries, keys = look.names
-    for title, rows, names in (
-        (f"{name!r} attends to", place.to, keys),
-        (f"{name!r} is attended to by", place.by, queries),
+    for title, rows, names, gone in (
+        (f"{name!r} attends to", place.to, keys, look.left_out[1]),
+        (f"{name!r} is attended to by", place.by, queries, look.left_out[0]),
     ):
         if not rows:
             continue
         console.print()
-        console.print(_others(title, rows, names, shown))
+        console.print(_others(title, rows, names, gone, shown))
 
 
-def _others(title: str, rows: dict[int, np.ndarray], names: list[str], shown: int) -> Table:
+def _others(
+    title: str, rows: dict[int, np.ndarray], names: list[str], gone: set[int], shown: int
+) -> Table:
     whole = np.concatenate([rows[layer] for layer in sorted(rows)])
     owners = [(layer, h) for layer in sorted(rows) for h in range(len(rows[layer]))]
     mean, best = whole.mean(0), whole.argmax(0)
@@ -233,7 +235,8 @@ def _others(title: str, rows: dict[int, np.ndarray], names: list[str], shown: in
     table.add_column("")
     table.add_column("strongest", justify="right")
     table.add_column("head", style="cyan")
-    for j in np.argsort(-mean, kind="stable")[:shown].tolist():
+    order = [j for j in np.argsort(-mean, kind="stable").tolist() if j not in gone]
+    for j in order[:shown]:
         layer, head = owners[int(best[j])]
         table.add_row(
             Text(visible(names[j])),

@@ -54,26 +54,33 @@ def _figure(look: Look) -> Any:
 
 
 def _all(look: Look) -> Any:
-    """A small map of every head; each pixel is the largest weight of its cell."""
+    """A small map of every head in one image; each pixel is the largest weight of its cell."""
     from matplotlib.figure import Figure
 
     layers = sorted({layer for layer, _ in look.pooled})
     heads = max(head for _, head in look.pooled) + 1
-    size = min(1.1, 40 / max(heads, len(layers)))
-    figure = Figure(figsize=(heads * size + 1, len(layers) * size + 1), layout="constrained")
-    grid = figure.subplots(len(layers), heads, squeeze=False)
-    for row, layer in enumerate(layers):
-        for head in range(heads):
-            axes = grid[row][head]
-            axes.set(xticks=[], yticks=[])
-            if (layer, head) in look.pooled:
-                axes.imshow(look.pooled[layer, head], vmin=0, vmax=1, aspect="auto")
-                axes.set_xlabel(KINDS[look.heads[layer, head].kind][1], fontsize=5, labelpad=1)
-            if head == 0:
-                axes.set_ylabel(f"layer {layer}", fontsize=6)
-            if row == 0:
-                axes.set_title(f"head {head}", fontsize=6)
-    figure.suptitle(_plain(f"{look.model}: {len(look.queries):,} tokens"), fontsize=9)
+    tall, wide = next(iter(look.pooled.values())).shape
+    gap = max(2, max(tall, wide) // 5)
+    down, across = tall + gap, wide + gap
+    image = np.full((len(layers) * down, heads * across), np.nan, dtype=np.float32)
+    size = min(0.9, 30 / max(heads, len(layers)))
+    figure = Figure(figsize=(heads * size + 1.2, len(layers) * size + 1.2), layout="constrained")
+    axes = figure.subplots()
+    for (layer, head), pooled in look.pooled.items():
+        top, left = layers.index(layer) * down + gap, head * across
+        image[top : top + tall, left : left + wide] = pooled
+        sign = KINDS[look.heads[layer, head].kind][0]
+        axes.text(left, top - 0.5, sign, fontsize=6, ha="left", va="bottom")
+    shown = axes.imshow(image, vmin=0, vmax=1, aspect="auto", interpolation="nearest")
+    axes.set_xticks([h * across + wide / 2 for h in range(heads)], [*map(str, range(heads))])
+    axes.set_yticks([i * down + gap + tall / 2 for i in range(len(layers))], [*map(str, layers)])
+    axes.tick_params(length=0, labelsize=7)
+    axes.spines[:].set_visible(False)
+    axes.set(xlabel="head", ylabel="layer")
+    figure.colorbar(shown, shrink=0.5)
+    signs = ", ".join(f"{sign} {name}" for sign, name in KINDS.values())
+    axes.set_title(_plain(f"{visible(look.model)}: {len(look.queries):,} tokens"), fontsize=9)
+    figure.text(0.01, 0.002, signs, fontsize=5)
     return figure
 
 
@@ -109,16 +116,16 @@ def _bars(look: Look) -> Any:
     assert place is not None
     queries, keys = look.names
     sides = [
-        (f"'{visible(place.word.text)}' attends to", place.to, keys),
-        (f"'{visible(place.word.text)}' is attended to by", place.by, queries),
+        (f"'{visible(place.word.text)}' attends to", place.to, keys, look.left_out[1]),
+        (f"'{visible(place.word.text)}' is attended to by", place.by, queries, look.left_out[0]),
     ]
     sides = [side for side in sides if side[1]]
     figure = Figure(figsize=(5.5 * len(sides), 5), layout="constrained")
-    for axes, (title, rows, names) in zip(
+    for axes, (title, rows, names, gone) in zip(
         figure.subplots(1, len(sides), squeeze=False)[0], sides, strict=True
     ):
         mean = np.concatenate(list(rows.values())).mean(0)
-        order = np.argsort(-mean, kind="stable")[:MOST_BARS]
+        order = [j for j in np.argsort(-mean, kind="stable") if j not in gone][:MOST_BARS]
         axes.barh(range(len(order)), mean[order])
         axes.set_yticks(range(len(order)), [_plain(cut(visible(names[j]), 24)) for j in order])
         axes.invert_yaxis()

@@ -105,6 +105,14 @@ def test_an_encoder_and_a_decoder(bart: Path) -> None:
     assert "--target is what the decoder reads" in mistake.stderr
 
 
+def test_a_family_that_only_gives_weights(tmp_path: Path) -> None:
+    save(tmp_path, "Bloom")
+    done = regard("look", tmp_path, "The animal was tired", "--no-sink", "--layer", "1")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("regard: note: BloomModel does not use transformers' attention")
+    assert "L1H2" in done.stdout
+
+
 def test_tables_and_pictures(bert: Path, tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("a.csv", "a.png", "a.svg")]
     options = [
@@ -116,7 +124,9 @@ def test_tables_and_pictures(bert: Path, tmp_path: Path) -> None:
     assert len(rows) == 15 * 10
     assert rows[0].keys() >= {"layer", "head", "kind", "query_text", "key_text", "weight"}
     assert files[1].read_bytes().startswith(b"\x89PNG")
-    assert "layer 2" in files[2].read_text()
+    drawn = files[2].read_text()
+    assert "layer" in drawn
+    assert "tokens<" in drawn
     for more in (["--word", "cat"], ["--layer", "1", "--head", "2", "--words"]):
         done = regard("look", bert, "the cat sat on the $mat$", *more, "--svg", files[2])
         assert done.returncode == 0, done.stderr

@@ -194,7 +194,7 @@ def test_ctrl_c_leaves_what_was_finished(folder: Path, tmp_path: Path) -> None:
         if "for the rest of long.txt" in line:
             break
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 130, errors
     assert f"go on with --state {state}" in errors
     lines = json.loads(state.read_text())["lines"]

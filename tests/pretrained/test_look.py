@@ -126,7 +126,7 @@ def test_words(llama: tuple[TextModel, Any]) -> None:
 
 
 def test_words_cut_by_blocks(llama: tuple[TextModel, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    import regard.attention.statistics as module
+    import regard.pretrained.look as module
 
     model, _ = llama
     tokens = model.read(STORY)
