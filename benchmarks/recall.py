@@ -2,13 +2,11 @@
 
     python benchmarks/recall.py [--seeds 3] [--updates 1500] [--picture docs/images/recall.png]
 
-A text of random words, each with a mark (a colour, say); at the end one mark is shown, and the
-network must name the word that had it:
+A text of random words, one of which is starred; at the end the network must name that one:
 
-    cup/red  dog/blue  sun/green  tea/blue  …  hat/green     ?/red  =     →  cup
+    cup  dog  sun*  tea  …  hat  dog     ?  =     →  sun
 
-The others are distractors of the same words and of the other marks. Nothing says before the end
-which word will be wanted, so all must be kept. A gap is the number of words between the wanted one
+The others are distractors, of the same words. A gap is the number of words between the starred one
 and the question; up to 8 stand before it, so that its place is not known. A batch has one gap,
 drawn from TRAINED; accuracy is measured on new texts, and at gaps that were never trained.
 
@@ -31,7 +29,7 @@ from torch import Tensor, nn
 from regard.embed.positions import sinusoidal
 from regard.recurrent import LSTMN, SelfAttentiveRNN
 
-WORDS, MARKS = 16, 8
+WORDS = 16
 CHANCE = 1 / WORDS
 TRAINED = (1, 2, 4, 8, 16, 32, 64)
 TESTED = (*TRAINED, 128, 256)
@@ -44,16 +42,16 @@ TEXTS = 1024
 
 
 def texts(gap: int, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """``count`` texts (n, count, 2) of words and marks with this gap, and the words asked for."""
+    """``count`` texts (n, count) with this gap, and the words to name (count,).
+
+    Word w is w, starred WORDS + w; then come "?" and "=".
+    """
     lead = int(torch.randint(0, LEAD + 1, (), generator=generator))
-    n = lead + 1 + gap
-    words = torch.randint(0, WORDS, (n + 2, count), generator=generator)
-    marks = torch.randint(1, MARKS, (n + 2, count), generator=generator)
-    asked = torch.randint(0, MARKS, (count,), generator=generator)
-    marks[lead], marks[n] = 0, 0  # the wanted word is the only one with the mark asked for
-    marks = (marks + asked) % MARKS
-    words[n], words[n + 1], marks[n + 1] = WORDS, WORDS + 1, MARKS  # "?" and "="
-    return torch.stack((words, marks), -1), words[lead].clone()
+    ids = torch.randint(0, WORDS, (lead + 1 + gap + 2, count), generator=generator)
+    answers = ids[lead].clone()
+    ids[lead] += WORDS
+    ids[-2], ids[-1] = 2 * WORDS, 2 * WORDS + 1
+    return ids, answers
 
 
 class Recurrent(nn.Module):
@@ -84,17 +82,16 @@ class Causal(nn.Module):
 
 
 class Recaller(nn.Module):
-    """Words and marks → vectors → a network → which word."""
+    """Words → vectors → a network → which word."""
 
     def __init__(self, network: Callable[[int], nn.Module], hidden: int) -> None:
         super().__init__()
-        self.words, self.marks = nn.Embedding(WORDS + 2, hidden), nn.Embedding(MARKS + 1, hidden)
+        self.words = nn.Embedding(2 * WORDS + 2, hidden)
         self.network, self.out = network(hidden), nn.Linear(hidden, WORDS)
 
     def forward(self, ids: Tensor) -> Tensor:
-        """Scores (count, words) after the last token of ``ids`` (n, count, 2)."""
-        x = self.words(ids[..., 0]) + self.marks(ids[..., 1])
-        scores: Tensor = self.out(self.network(x)[-1])
+        """Scores (count, words) after the last token of ``ids`` (n, count)."""
+        scores: Tensor = self.out(self.network(self.words(ids))[-1])
         return scores
 
 
