@@ -7,11 +7,12 @@ the matrices' gradients, and that of the values, are one product over all steps 
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+
+from regard.recurrent.looks import Looks, Slopes
 
 
 class Looked(NamedTuple):
@@ -86,16 +87,12 @@ class _Scan(torch.autograd.Function):
         fresh = inputs.new_empty(n, batch, hidden)
         remembered = inputs.new_empty(n, batch, hidden)
         forbidden = None if allowed is None else ~allowed
-        scratch = torch.empty_like(keys)
+        looks, source = Looks(keys, queries, v, values, weights, contexts, forbidden), _all(keys)
         s = state
         for t in range(n):
             before[t] = s
             torch.mm(s, w_query.t(), out=queries[t])
-            e = torch.add(keys, queries[t].unsqueeze(1), out=scratch).tanh_() @ v
-            if forbidden is not None:
-                e.masked_fill_(forbidden, -math.inf)
-            torch.softmax(e, -1, out=weights[t])
-            torch.bmm(weights[t].unsqueeze(1), values, out=contexts[t].unsqueeze(1))
+            looks.look(t, source)
             if t == n - 1:
                 break
             projected = torch.addmm(inputs[t], contexts[t], context.t())
@@ -119,9 +116,8 @@ class _Scan(torch.autograd.Function):
         n, batch, hidden = before.shape
         d_inputs, keep, r = _slopes(before, both, fresh)
         d_contexts, d_queries = grads[1].clone(), torch.empty_like(queries)
-        d_scores, d_squares = torch.zeros_like(weights[0]), torch.zeros_like(keys)
-        d_v, d = torch.zeros_like(v), torch.zeros_like(before[0])
-        scratch = torch.empty_like(keys)
+        slopes = Slopes(keys, queries, v, values, weights, d_contexts.transpose(0, 1), d_queries)
+        d, source = torch.zeros_like(before[0]), _all(keys)
         for t in range(n - 1, -1, -1):
             if t < n - 1:  # the unit: its slopes become its gradients, in place
                 step = d_inputs[t]
@@ -131,33 +127,27 @@ class _Scan(torch.autograd.Function):
                 d = d * keep[t] + d_remembered * r[t]
                 d.addmm_(step[:, : 2 * hidden], gates)
                 d_contexts[t].addmm_(step, context)
-            d_a = torch.bmm(values, d_contexts[t].unsqueeze(-1)).squeeze(-1).mul_(weights[t])
-            d_e = d_a - weights[t] * d_a.sum(-1, keepdim=True)
-            d_scores += d_e
-            bent = torch.add(keys, queries[t].unsqueeze(1), out=scratch).tanh_()
-            d_v.addmv_(bent.view(-1, bent.shape[-1]).t(), d_e.flatten())
-            # The slope of tanh is 1 − bent²; the 1 is added once for all steps, and falls out of
-            # the query's gradient because d_e sums to 0.
-            squares = bent.square_()
-            d_squares.addcmul_(squares, d_e.unsqueeze(-1))
-            torch.bmm(d_e.unsqueeze(1), squares, out=d_queries[t].unsqueeze(1))
-            d_queries[t].mul_(-v)
+            slopes.look_back(t, source)
             d.addmm_(d_queries[t], w_query).add_(grads[0][t])
-        d_keys = (d_scores.unsqueeze(-1) - d_squares).mul_(v)
         d_values = torch.bmm(weights.permute(1, 2, 0), d_contexts.transpose(0, 1))
         flat, states = d_inputs.flatten(0, 1).t(), before.flatten(0, 1)
         return (
             d_inputs,
             d,
-            d_keys,
+            slopes.d_keys(),
             d_values,
             None,
             d_queries.flatten(0, 1).t() @ states,
-            d_v,
+            slopes.d_v(),
             flat @ contexts.flatten(0, 1),
             flat[: 2 * hidden] @ states,
             flat[2 * hidden :, : -batch or None] @ remembered[:-1].flatten(0, 1),
         )
+
+
+def _all(keys: Tensor) -> slice:
+    """Every step sees the whole source."""
+    return slice(0, keys.shape[1])
 
 
 def _slopes(before: Tensor, both: Tensor, fresh: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -82,14 +82,14 @@ class _Scan(torch.autograd.Function):
         gates += bias
         tape, tape_keys = extended(values, n), extended(keys, n)
         weights, mixed = x.new_zeros(n, batch, m + n), x.new_empty(n, batch, 2 * hidden)
-        looks, forbidden = Looks(tape_keys, queries, v), None if allowed is None else ~allowed
+        forbidden = None if allowed is None else ~allowed
+        looks = Looks(tape_keys, queries, v, tape, weights, mixed, forbidden)
         recalled = summary
-        for t, (gate, query, a, mix) in enumerate(zip(gates, queries, weights, mixed, strict=True)):
+        for t, (gate, query, mix) in enumerate(zip(gates, queries, mixed, strict=True)):
             s = m + t
             seen = slice(0 if window is None else max(s - window, 0), s)
             query.addmm_(recalled, w_summary.t())
-            looks.weigh(t, seen, forbidden, a[:, seen])
-            torch.bmm(a[:, seen].unsqueeze(1), tape[:, seen], out=mix.unsqueeze(1))
+            looks.look(t, seen)
             recalled, old_c = mix.split(hidden, -1)
             gate.addmm_(recalled, recurrent.t())
             both, g, o = gate.split((2 * hidden, hidden, hidden), -1)
@@ -118,7 +118,8 @@ class _Scan(torch.autograd.Function):
         d_sums, d_mixed = torch.empty_like(sums), tape.new_zeros(batch, n, 2 * hidden)
         d_gates, d_queries = d_sums.split((4 * hidden, hidden), -1)
         d_summary = spread(d_last, d_mixed[..., :hidden], lengths)
-        slopes, received = Slopes(keys, queries, v), Received(weights, d_mixed)
+        slopes = Slopes(keys, queries, v, tape, weights, d_mixed, d_queries)
+        received = Received(weights, d_mixed)
         given = Given(d_states, d_tape)
         for t in range(n - 1, -1, -1):
             s = m + t
@@ -127,16 +128,13 @@ class _Scan(torch.autograd.Function):
             given.add_to(d_word, t, s)
             d_h, d_c = d_word.split(hidden, -1)
             d_h.addmm_(slopes.d_key(s, t), w_key)
-            d_mix, a = d_mixed[:, t], weights[t, :, seen]
-            d_old, d_old_c = d_mix.split(hidden, -1)
+            d_old, d_old_c = d_mixed[:, t].split(hidden, -1)
             c, old_c = tape[:, s, hidden:], mixed[t, :, hidden:]
             _unit(d_gates[t], gates[t], d_h, d_c, c, old_c, d_old_c)
             d_old.addmm_(d_gates[t], recurrent)
             if t + 1 < n:
                 d_old.addmm_(d_queries[t + 1], w_summary)
-            d_a = torch.bmm(d_mix.unsqueeze(1), tape[:, seen].transpose(1, 2)).squeeze(1).mul_(a)
-            d_e = d_a.addcmul_(a, d_a.sum(-1, keepdim=True), value=-1)
-            slopes.backward(t, seen, d_e, d_queries[t])
+            slopes.look_back(t, seen)
         d_summary.addmm_(d_queries[0], w_summary)
         d_keys, d_values = slopes.d_keys(), given.of_first(m, received.up_to(m))
         recalled = mixed[..., :hidden]
@@ -153,7 +151,7 @@ class _Scan(torch.autograd.Function):
             d_matrix[4 * hidden :],
             d_keys[:, m:].flatten(0, 1).t() @ tape[:, m:, :hidden].flatten(0, 1),
             d_w_summary,
-            slopes.d_v,
+            slopes.d_v(),
         )  # fmt: skip
 
 

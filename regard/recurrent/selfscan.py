@@ -75,9 +75,10 @@ class _Scan(torch.autograd.Function):
         tape, tape_keys = extended(values, n), extended(keys, n)
         weights, queries = x.new_zeros(n, batch, m + n), torch.empty_like(sums)
         contexts = torch.empty_like(sums)
-        looks, forbidden = Looks(tape_keys, queries, v), None if allowed is None else ~allowed
+        forbidden = None if allowed is None else ~allowed
+        looks = Looks(tape_keys, queries, v, tape, weights, contexts, forbidden)
         c = context
-        for t, (total, a, mixed) in enumerate(zip(sums, weights, contexts, strict=True)):
+        for t, (total, mixed) in enumerate(zip(sums, contexts, strict=True)):
             s = m + t
             seen = slice(0 if window is None else max(s + 1 - window, 0), s + 1)
             total.addmm_(c, recurrent.t())
@@ -86,8 +87,7 @@ class _Scan(torch.autograd.Function):
             h = torch.tanh(total, out=tape[:, s])
             torch.mm(h, w_key.t(), out=tape_keys[:, s])
             torch.mm(h, w_query.t(), out=queries[t])
-            looks.weigh(t, seen, forbidden, a[:, seen])
-            torch.bmm(a[:, seen].unsqueeze(1), tape[:, seen], out=mixed.unsqueeze(1))
+            looks.look(t, seen)
             c = mixed
         ctx.save_for_backward(
             x, tape, tape_keys, weights, queries, contexts, context, lengths, *matrices
@@ -109,17 +109,15 @@ class _Scan(torch.autograd.Function):
         d_sums, d_queries = torch.empty_like(queries), torch.empty_like(queries)
         d_mixed = tape.new_zeros(batch, n, hidden)
         d_context = spread(d_last, d_mixed, lengths)
-        slopes, received = Slopes(keys, queries, v), Received(weights, d_mixed)
+        slopes = Slopes(keys, queries, v, tape, weights, d_mixed, d_queries)
+        received = Received(weights, d_mixed)
         given = Given(d_states, d_tape)
         for t in range(n - 1, -1, -1):
             s = m + t
             seen = slice(0 if ctx.window is None else max(s + 1 - ctx.window, 0), s + 1)
-            d_c, a = d_mixed[:, t], weights[t, :, seen]
             if t + 1 < n:
-                d_c.addmm_(d_sums[t + 1], recurrent)
-            d_a = torch.bmm(d_c.unsqueeze(1), tape[:, seen].transpose(1, 2)).squeeze(1).mul_(a)
-            d_e = d_a.addcmul_(a, d_a.sum(-1, keepdim=True), value=-1)
-            slopes.backward(t, seen, d_e, d_queries[t])
+                d_mixed[:, t].addmm_(d_sums[t + 1], recurrent)
+            slopes.look_back(t, seen)
             d_h = received.at(s, t)
             given.add_to(d_h, t, s)
             d_h.addmm_(slopes.d_key(s, t), w_key).addmm_(d_queries[t], w_query)
@@ -148,5 +146,5 @@ class _Scan(torch.autograd.Function):
             d_previous,
             d_keys[:, m:].flatten(0, 1).t() @ tape[:, m:].flatten(0, 1),
             d_queries.flatten(0, 1).t() @ states,
-            None if v is None else slopes.d_v,
+            slopes.d_v(),
         )  # fmt: skip

@@ -1,10 +1,13 @@
-"""The native kernel: attention and all its statistics in one pass, in C++.
+"""The native kernel: attention and all its statistics in one pass, in C++; and the additive
+attention of recurrent networks, forward and back.
 
 kernel.h       the interface: one call, plain fields       build.py    compiled at installation
 attention.cpp  a task, its blocks of queries, chunks       library.py  found, checked, loaded
 tile.h         the two matrix products                     run.py      tensors in, tensors out
 top.h, pool.h  statistics of rows                          vector.h    one vector, any width
 dispatch.cpp   which variant, which thread                 read.h      any strides, any dtype
+additive.h     the interface of additive attention         additive.py  its tensors
+additive.cpp   a step over a tape, and back
 
 Nothing needs it: where it is missing, or cannot do what is asked, PyTorch's path serves.
 """

@@ -16,7 +16,7 @@
 #include "top.h"
 
 #ifndef REGARD_VARIANT
-#error "say which variant this is: -DREGARD_VARIANT=regard_work_avx2"
+#error "say which variant this is: -DREGARD_VARIANT=avx2"
 #endif
 
 namespace {
@@ -639,7 +639,7 @@ struct Worker {
 
 }  // namespace
 
-extern "C" void REGARD_VARIANT(const regard::Call& call, regard::Plan& plan) {
+extern "C" void VARIANT_OF(work)(const regard::Call& call, regard::Plan& plan) {
   Worker worker(call, plan);
   Arena arena;
   worker.lay_out(arena);

@@ -70,8 +70,9 @@ def build(folder: Path = HERE, extra: tuple[str, ...] = ()) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".kernel-", dir=folder) as work:
         jobs = [
-            (f"-DREGARD_VARIANT=regard_work_{name}", *KERNEL, *flags, "attention.cpp", f"{name}.o")
+            (f"-DREGARD_VARIANT={name}", *KERNEL, *flags, f"{source}.cpp", f"{source}-{name}.o")
             for name, flags in variants().items()
+            for source in ("attention", "additive")
         ]
         jobs.append((f'-DREGARD_SOURCES="{digest()}"', "-O2", "dispatch.cpp", "dispatch.o"))
 

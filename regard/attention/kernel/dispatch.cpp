@@ -9,19 +9,27 @@
 #include <thread>
 #include <vector>
 
+#include "additive.h"
 #include "kernel.h"
 
 using regard::Call;
+using regard::Look;
+using regard::LookWork;
 using regard::Plan;
+using regard::Step;
 using regard::Work;
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
+#define DECLARED(variant)                               \
+  void REGARD_NAME(work, variant)(const Call&, Plan&);  \
+  void REGARD_NAME(look, variant)(const Look&, Step&);  \
+  void REGARD_NAME(look_back, variant)(const Look&, Step&);
 extern "C" {
-void regard_work_portable(const Call&, Plan&);
+DECLARED(portable)
 #if defined(__x86_64__) && !defined(REGARD_ONLY_PORTABLE)
-void regard_work_avx2(const Call&, Plan&);
-void regard_work_avx512(const Call&, Plan&);
+DECLARED(avx2)
+DECLARED(avx512)
 #endif
 }
 
@@ -29,9 +37,11 @@ namespace {
 
 struct Variant {
   const char* name;
-  Work work;
   bool (*runs_here)();
+  Work work;
+  LookWork look, look_back;
 };
+#define OF(v) REGARD_NAME(work, v), REGARD_NAME(look, v), REGARD_NAME(look_back, v)
 
 bool always() { return true; }
 #if defined(__x86_64__) && !defined(REGARD_ONLY_PORTABLE)
@@ -47,18 +57,23 @@ bool has_avx512() {
 
 const Variant VARIANTS[] = {  // the fastest first
 #if defined(__x86_64__) && !defined(REGARD_ONLY_PORTABLE)
-    {"avx512", regard_work_avx512, has_avx512},
-    {"avx2", regard_work_avx2, has_avx2},
+    {"avx512", has_avx512, OF(avx512)},
+    {"avx2", has_avx2, OF(avx2)},
 #endif
-    {"portable", regard_work_portable, always},
+    {"portable", always, OF(portable)},
 };
 constexpr int COUNT = sizeof VARIANTS / sizeof VARIANTS[0];
 
 const pid_t HOME = getpid();  // where the library was loaded
 
+// A fork keeps no threads, and OpenMP would wait for them.
+int64_t usable_threads(int64_t wanted) { return getpid() == HOME ? wanted : 1; }
+
 // A task has at least so many queries, unless there are no more: its keys are laid out anew.
 constexpr int64_t LEAST_ROWS = 96;
 constexpr int64_t TASKS_A_THREAD = 4;
+// With fewer values of tanh than this, waking other threads takes longer than the work.
+constexpr int64_t LEAST_LOOK = 1 << 15;
 
 Plan make_plan(const Call& c, int64_t threads) {
   Plan plan = {};
@@ -79,19 +94,24 @@ Plan make_plan(const Call& c, int64_t threads) {
   return plan;
 }
 
+// What each thread is to do: f(what, how).
+template <class What, class How>
 struct Job {
-  const Call& call;
-  Plan& plan;
-  Work work;
+  const What& what;
+  How& how;
+  void (*f)(const What&, How&);
+
+  static void take_part(void* job) {
+    Job& j = *static_cast<Job*>(job);
+    j.f(j.what, j.how);
+  }
 };
 
-void take_part(void* job) {
-  Job& j = *static_cast<Job*>(job);
-  j.work(j.call, j.plan);
-}
-
 // PyTorch's own threads, if it has GNU's interface to OpenMP; else threads for this call.
-void run_on(int64_t threads, Job& job) {
+template <class What, class How>
+void run_on(int64_t threads, Job<What, How> job) {
+  auto take_part = Job<What, How>::take_part;
+  if (threads <= 1) return take_part(&job);
   using Parallel = void (*)(void (*)(void*), void*, unsigned, unsigned);
   static const Parallel parallel =
       reinterpret_cast<Parallel>(dlsym(RTLD_DEFAULT, "GOMP_parallel"));
@@ -132,8 +152,7 @@ EXPORT int regard_shares_threads() { return dlsym(RTLD_DEFAULT, "GOMP_parallel")
 EXPORT int regard_attend(int variant, const Call* call) {
   const Call& c = *call;
   if (c.batch * c.heads * c.queries == 0) return 0;
-  int64_t threads = c.threads;
-  if (getpid() != HOME) threads = 1;  // a fork keeps no threads, and OpenMP would wait for them
+  int64_t threads = usable_threads(c.threads);
   Plan plan = make_plan(c, threads);
   if (threads > plan.tasks) threads = plan.tasks;
   if (c.received && plan.parts > 1) {
@@ -141,12 +160,18 @@ EXPORT int regard_attend(int variant, const Call* call) {
         calloc(size_t(plan.parts * c.batch * c.heads * c.keys), sizeof(float)));
     if (!plan.received) return 1;
   }
-  Job job = {c, plan, VARIANTS[variant].work};
-  if (threads > 1)
-    run_on(threads, job);
-  else
-    take_part(&job);
+  run_on(threads, Job<Call, Plan>{c, plan, VARIANTS[variant].work});
   if (plan.received) add_parts(c, plan);
   free(plan.received);
   return plan.failed ? 1 : 0;
+}
+
+// One step of additive attention, or back through it, over the slots [from, to).
+EXPORT void regard_look(int variant, const Look* look, int back, int64_t t, int64_t from, int64_t to) {
+  const Look& c = *look;
+  Step step = {t, from, to, 0};
+  bool small = c.batch * (to - from) * c.hidden < LEAST_LOOK;
+  int64_t threads = small ? 1 : usable_threads(c.threads < c.batch ? c.threads : c.batch);
+  const Variant& v = VARIANTS[variant];
+  run_on(threads, Job<Look, Step>{c, step, back ? v.look_back : v.look});
 }

@@ -8,6 +8,12 @@
 #pragma once
 #include <stdint.h>
 
+// The same sources are compiled for several instruction sets; each names what it offers after its
+// own: VARIANT_OF(work) is regard_work_avx2.
+#define REGARD_NAME(what, variant) regard_##what##_##variant
+#define REGARD_EXPANDED(what, variant) REGARD_NAME(what, variant)
+#define VARIANT_OF(what) REGARD_EXPANDED(what, REGARD_VARIANT)
+
 namespace regard {
 
 // An array over (batch, head, row, column); strides count elements and may be 0 (broadcast).

@@ -38,6 +38,9 @@ class Kernel:
         if self.library.regard_attend(self.number, call):
             raise MemoryError("the attention kernel found no memory for its working space")
 
+    def look(self, call: bytes, back: bool, t: int, start: int, stop: int) -> None:
+        self.library.regard_look(self.number, call, back, t, start, stop)
+
 
 def load(path: Path, wanted: str = "") -> Kernel | str:
     """The kernel in ``path`` with the ``wanted`` variant (the best if empty), or why not."""
@@ -49,7 +52,10 @@ def load(path: Path, wanted: str = "") -> Kernel | str:
         return f"it cannot be loaded: {error}"
     try:
         library.regard_variant.restype = library.regard_sources.restype = ctypes.c_char_p
-        library.regard_attend.argtypes = (ctypes.c_int, ctypes.c_char_p)
+        number, packed, long = ctypes.c_int, ctypes.c_char_p, ctypes.c_int64
+        library.regard_attend.argtypes = (number, packed)
+        library.regard_look.argtypes = (number, packed, number, long, long, long)
+        library.regard_look.restype = None
         sources = library.regard_sources().decode()
         shares = bool(library.regard_shares_threads())
     except AttributeError as error:

@@ -61,10 +61,10 @@ def usable(query: Tensor, key: Tensor, value: Tensor | None = None) -> Kernel | 
             return None
     if value is not None and value.shape[-1] > MOST_WIDTH:
         return None
-    return None if _watched() else it
+    return None if watched() else it
 
 
-def _watched() -> bool:
+def watched() -> bool:
     """Whether somebody records or changes the operations that PyTorch runs."""
     return (
         torch.compiler.is_compiling()

@@ -29,6 +29,17 @@ typedef float Loose __attribute__((vector_size(4 * W), aligned(4), may_alias));
 INLINE Vec load(const float* p) { return *reinterpret_cast<const Loose*>(p); }
 INLINE void store(float* p, Vec x) { *reinterpret_cast<Loose*>(p) = x; }
 
+// The first n < W numbers, zeros behind them; nothing is read beyond.
+INLINE Vec load_first(const float* p, int n) {
+#if defined(__AVX512F__)
+  return _mm512_maskz_loadu_ps(__mmask16((1u << n) - 1), p);
+#else
+  Vec x = {};
+  memcpy(&x, p, n * sizeof *p);
+  return x;
+#endif
+}
+
 INLINE Vec all(float x) {
 #if defined(__AVX512F__)
   return _mm512_set1_ps(x);
@@ -138,7 +149,7 @@ INLINE Vec exp2_of_any(Vec x, Vec factor) {
   return x * factor < all(LEAST_EXPONENT) ? Vec{} : exp2_of_product(x, factor);
 }
 
-// tanh: a polynomial near 0, where 1 - 2 / (e^2x + 1) would cancel.
+// tanh within 2e-7: a polynomial near 0, where 1 - 2 / (e^2x + 1) would cancel, and for a NaN.
 INLINE Vec tanh(Vec x) {
   Vec z = x * x;
   Vec p = all(-0.0051381308f);
@@ -151,7 +162,7 @@ INLINE Vec tanh(Vec x) {
   Vec far = exp2_of_product(smaller(all(15.0f), size), all(2.8853900818f));  // e^2|x|
   far = all(1.0f) - all(2.0f) / (far + all(1.0f));
   far = x < Vec{} ? -far : far;
-  return size < all(0.7f) ? near : far;
+  return size >= all(0.7f) ? far : near;
 }
 
 #if defined(__clang__) || __GNUC__ >= 12

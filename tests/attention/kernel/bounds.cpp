@@ -5,8 +5,11 @@
 
 #include <vector>
 
+#include "additive.h"
 #include "kernel.h"
 
+extern "C" void regard_look(int variant, const regard::Look* look, int back, int64_t t, int64_t from,
+                            int64_t to);
 extern "C" int regard_attend(int variant, const regard::Call* call);
 extern "C" int regard_runs_here(int i);
 extern "C" const char* regard_variant(int i);
@@ -66,6 +69,31 @@ bool run(int variant, int64_t queries, int64_t keys, int64_t width, int64_t grou
   return isfinite(total);
 }
 
+// A step of additive attention and back; whether its gradients are numbers.
+bool look(int variant, int64_t slots, int64_t hidden, int64_t width) {
+  const int64_t batch = 3;
+  auto keys = numbers(batch * slots * hidden), queries = numbers(batch * hidden);
+  auto v = numbers(hidden), values = numbers(batch * slots * width), mixed = numbers(batch * width);
+  std::vector<unsigned char> forbidden(batch * slots);
+  forbidden[0] = 1;
+  std::vector<float> weights(batch * slots), d_e(weights), d_scores(weights);
+  std::vector<float> d_queries(batch * hidden), d_v(d_queries), d_squares(keys.size());
+  regard::Look c = {};
+  c.keys = {keys.data(), 0, slots * hidden, hidden}, c.queries = {queries.data(), 0, hidden, 0};
+  c.v = {v.data(), 0, 0, 0}, c.values = {values.data(), 0, slots * width, width};
+  c.weights = {weights.data(), 0, slots, 1}, c.mixed = {mixed.data(), 0, width, 0};
+  c.forbidden = forbidden.data(), c.forbidden_stride = slots;
+  c.batch = batch, c.hidden = hidden, c.width = width, c.threads = 2;
+  c.d_e = {d_e.data(), 0, slots, 1}, c.d_queries = {d_queries.data(), 0, hidden, 0};
+  c.d_scores = {d_scores.data(), 0, slots, 1}, c.d_v = {d_v.data(), 0, hidden, 0};
+  c.d_squares = {d_squares.data(), 0, slots * hidden, hidden};
+  for (int back : {0, 1}) regard_look(variant, &c, back, 0, 0, slots);
+  double total = 0;
+  for (auto* x : {&mixed, &d_queries, &d_scores, &d_squares, &d_v})
+    for (float value : *x) total += value;
+  return isfinite(total);
+}
+
 }  // namespace
 
 int main() {
@@ -84,6 +112,11 @@ int main() {
             if (!fine) return printf("wrong: %d %d %d\n", int(queries), int(keys), int(width)), 1;
             ++runs;
           }
+    for (int64_t slots : {1, 13, 300})
+      for (int64_t hidden : {3, 67}) {
+        if (!look(variant, slots, hidden, 2 * hidden - 1)) return printf("wrong look\n"), 1;
+        ++runs;
+      }
   }
   printf("%d runs\n", runs);
 }
