@@ -138,7 +138,9 @@ struct Worker {
       if (task >= plan.tasks) return;
       int64_t end = task + plan.at_once < plan.tasks ? task + plan.at_once : plan.tasks;
       for (; task < end; ++task) {
-        int64_t part = task % plan.parts, item = task / plan.parts;
+        // The last queries first: if causal, they have the most to do, and nobody waits for them.
+        int64_t items = plan.tasks / plan.parts;
+        int64_t part = plan.parts - 1 - task / items, item = task % items;
         b = item / c.key_heads;
         key_head = item % c.key_heads;
         int64_t from = part * plan.part_rows;
