@@ -103,6 +103,11 @@ def look(
         links=top,
         cells=thumbnails,
     )
+    if html_to:
+        from regard.pretrained.page import check_page
+
+        layers = None if layer is None else [layer]
+        check_page(loaded, loaded.read(content, max_tokens), layers)
     result, whole = _look(loaded, content, target, wish, max_tokens)
     _write(result, json_to, csv_to, png, svg, top)
     if html_to and whole:
