@@ -232,6 +232,10 @@ class HeadMap(AttentionMap):
     def block(self, rows: slice | tuple[int, int], columns: slice | tuple[int, int]) -> Tensor:
         down, across = _span(rows, self.shape[0]), _span(columns, self.shape[1])
         scores = self.scores(down, across)
+        if across == (0, self.shape[1]):
+            # Whole rows have their own sum; a large log-sum-exp has lost a digit in float32.
+            blind = (scores == -torch.inf).all(-1, keepdim=True)
+            return scores.softmax(-1).masked_fill(blind, 0)
         return to_weights(scores, self.lse[slice(*down)])
 
     def scores(self, rows: slice | tuple[int, int], columns: slice | tuple[int, int]) -> Tensor:
