@@ -100,7 +100,7 @@ def sst(folder: str, runs: Path) -> list[Run]:
         parts = {"--data": "train", "--valid": "dev", "--test": "test"}
         files = [w for f, part in parts.items() for w in (f, f"{folder}/stsa.{labels}.{part}")]
         for model in SST:
-            options = (*files, "--level", "space", "--model", model, "--epochs", "5")
+            options = (*files, "--level", "space", "--model", model, "--epochs", "10")
             made.append(
                 Run(model, runs / f"sst-{labels}-{model}", (*options, *COSINE, *USUAL), "classify")
             )

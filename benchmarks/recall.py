@@ -37,7 +37,7 @@ TRAINED = (1, 2, 4, 8, 16)
 TESTED = (*TRAINED, 32, 64, 128, 256)
 LEAD = 8
 """At most so many words stand before the wanted one."""
-WEIGHTS = 20_000
+WEIGHTS = 50_000
 BATCH, RATE, CLIP = 32, 2e-3, 1.0
 TEXTS = 1024
 """Texts of each gap that accuracy is measured on: one standard error is at most 1.6 points."""
@@ -109,7 +109,7 @@ NETWORKS: dict[str, Callable[[int], nn.Module]] = {
 
 def sized(network: Callable[[int], nn.Module]) -> Recaller:
     """The recaller whose number of weights is nearest to WEIGHTS; widths are multiples of 4."""
-    made = [Recaller(network, hidden) for hidden in range(16, 120, 4)]
+    made = [Recaller(network, hidden) for hidden in range(16, 200, 4)]
     return min(made, key=lambda net: abs(count(net) - WEIGHTS))
 
 
