@@ -66,7 +66,7 @@ class Run:
 def tatoeba(text: str, runs: Path) -> list[Run]:
     """The English side of Tatoeba, each sentence once, 8,000 pieces of words."""
     data = ("--text", text, "--column", "1", "--unique", "--vocabulary", "8000")
-    length = ("--epochs", "1", "--batch-tokens", "1500", "--dropout", "0.1")
+    length = ("--epochs", "4", "--batch-tokens", "1000", "--dropout", "0.1")
     return [
         Run(
             model,
