@@ -336,7 +336,7 @@ def test_compare_two_texts(tmp_path: Path, opened: Open) -> None:
     np.testing.assert_allclose(by["the"]["difference"], one[1] - two[1], atol=2e-4)
     np.testing.assert_allclose(by["it / they"]["second"], two[5], atol=1e-4)
     sheet.page.select_option(".view-compare label:has-text('Text') select", "0")
-    assert sheet.state["with"] == "0.0.0"
+    assert sheet.state["with"] == "0.1.2"
     sheet.clean()
 
 
