@@ -32,13 +32,13 @@ function fill(element, props, children) {
       element.setAttribute(name, value === true ? "" : String(value));
     }
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return element;
 }
 
 /** Put these children in place of what is there. @param {Element} element @param {any[]} children */
 export function put(element, ...children) {
-  element.replaceChildren(...children.flat().filter((c) => c !== null && c !== undefined));
+  element.replaceChildren(...children.flat(Infinity).filter((c) => c !== null && c !== undefined));
 }
 
 const ACTING =

@@ -182,7 +182,8 @@ function updateWhere() {
   parts.words.closest("label").hidden = [from, to].every((text) => text.words.length === text.tokens.length);
   parts.title.replaceChildren(tokenText(subject().data.title, 160));
   const { model: name, notes, mechanism } = subject().data;
-  parts.model.replaceChildren(...[shown(name || mechanism, 100), ...notes.map((note) => shown(note, 300))].filter(Boolean).join(" · ") || "");
+  const said = [name || mechanism, ...notes].filter(Boolean).map((text) => shown(text, 300));
+  parts.model.textContent = said.join(" · ");
   updateLink();
 }
 

@@ -100,7 +100,7 @@ export function subjectNames() {
   const models = new Set(all.map((data) => data.model));
   if (all.length > 1 && models.size === all.length) {
     const same = all.every((data) => data.title === all[0].title);
-    return all.map((data) => shown(same ? data.model : `${data.model}: ${data.title}`, 40));
+    return all.map((data) => shown(same && data.model ? data.model : [data.model, data.title].filter(Boolean).join(": "), 40));
   }
   const titles = all.map((data) => data.title);
   let same = 0;

@@ -54,8 +54,14 @@ export async function updateSteps() {
 
 /** @param {string} mark @param {string} name @param {string} kind @param {string} meaning @param {...any} content */
 function step(mark, name, kind, meaning, ...content) {
+  return stepBy(kind, mark, name, kind, meaning, ...content);
+}
+
+/** A step with a formula of another name. @param {string} by @param {string} mark @param {string} name
+ * @param {string} kind @param {string} meaning @param {...any} content */
+function stepBy(by, mark, name, kind, meaning, ...content) {
   return make("section", { class: "step", "data-step": kind },
-    make("header", {}, make("span", { class: "step-mark" }, mark), make("h3", {}, name), formula(kind)),
+    make("header", {}, make("span", { class: "step-mark" }, mark), make("h3", {}, name), formula(by)),
     make("p", { class: "quiet" }, meaning), ...content);
 }
 
@@ -126,7 +132,9 @@ function vectors(focus) {
     return step("1", "No queries and keys", "none", "This mechanism scores a pair in another way than by a dot product, " +
       "or its vectors were not kept: the page carries its weights.");
   }
-  return step("1", "Query, keys and values", "query", "What the token looks for, what each can be found by, and what each hands over.",
+  const [x, q] = [layer().known("input", i), of.vector("query", i)];
+  const asItIs = x !== null && x.length === q?.length && x.every((value, c) => value === q[c]);
+  return stepBy(asItIs ? "asItIs" : "query", "1", "Query, keys and values", "query", "What the token looks for, what each can be found by, and what each hands over.",
     make("div", { class: "named" }, make("span", { class: "name" }, "q"), vector("q", of.vector("query", i))),
     keyTable(focus, of.hasValues ? ["key", "value"] : ["key"], (j) => [vector(`k ${j} ${shown(to.tokens[j], 8)}`, of.vector("key", j), 3),
       ...(of.hasValues ? [vector(`v ${j}`, of.vector("value", j), 3)] : [])]));
@@ -162,8 +170,9 @@ function scaled(focus) {
   const said = scale === 1 && factor === 1 ? "This mechanism does not scale its scores."
     : `Multiplied by ${number(scale * factor, 6)}${factor === 1 ? "" : ` (${number(scale, 6)} × ${factor}, changed)`}: ` +
       "scores of wide vectors grow with their width, and scaling keeps softmax soft.";
+  const usual = Math.abs(scale * factor * Math.sqrt(of.part("query")?.width ?? 1) - 1) < 1e-4;
   const extra = `${softcap ? ` Soft-capped at ${softcap}.` : ""}${bias !== null ? " A bias for each pair is added." : ""}`;
-  return step("3", "Scaled scores", "scaled", said + extra,
+  return stepBy(scale * factor === 1 ? "unscaled" : usual ? "scaled" : "scaledBy", "3", "Scaled scores", "scaled", said + extra,
     keyTable(focus, ["score"], (j) => [Number.isFinite(now.scores[j]) ? number(now.scores[j]) : number((now.products?.[j] ?? NaN) * scale * factor)]));
 }
 
