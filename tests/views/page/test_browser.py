@@ -134,6 +134,24 @@ def test_a_narrow_and_a_wide_screen(small: tuple[Any, Path], opened: Open) -> No
             assert wide <= width, (view, wide)
 
 
+def test_on_paper_a_view_is_a_light_and_whole_picture(tmp_path: Path, opened: Open) -> None:
+    tokens = [f"t{i}" for i in range(80)]  # more than a screen shows
+    file = saved(observed(tokens, layers=1), tmp_path)
+    sheet = opened(file, "#view=head", color_scheme="dark")
+    page = sheet.page
+    page.emulate_media(media="print", color_scheme="dark")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".print-only svg text").all_text_contents() == [*tokens, *tokens]
+    assert page.get_attribute(".print-only svg > rect", "fill") == "#ffffff"
+    assert not page.is_visible("#view-head")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="screen", color_scheme="dark")
+    assert page.is_visible("#view-head")
+    assert page.get_attribute("html", "data-theme") is None
+    assert page.pdf()[:5] == b"%PDF-"
+    sheet.clean()
+
+
 def test_the_keyboard_does_everything(small: tuple[Any, Path], opened: Open) -> None:
     sheet = opened(small[1], "#view=head")
     for number, view in enumerate(VIEWS, 1):

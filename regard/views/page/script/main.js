@@ -49,6 +49,7 @@ function buildPage() {
   parts.changed = make("div", { class: "banner", role: "status", hidden: true });
   parts.table = make("details", { class: "as-table", on: { toggle: fillTable } }, make("summary", {}, "The numbers as a table"), make("div", { class: "table-box" }));
   parts.made = make("footer", {});
+  parts.print = make("div", { class: "print-only" });
   parts.files = filesMenu();
   document.body.append(
     make("a", { class: "skip", href: "#main", on: { click: (/** @type {Event} */ e) => { e.preventDefault(); parts.main.focus(); } } }, "To the picture"),
@@ -59,7 +60,7 @@ function buildPage() {
     make("nav", { class: "nav", "aria-label": "Views" }, parts.tabs),
     buildWhere(),
     parts.changed,
-    (parts.main = make("main", { id: "main", tabindex: -1 }, parts.panels, parts.table)),
+    (parts.main = make("main", { id: "main", tabindex: -1 }, parts.panels, parts.print, parts.table)),
     parts.made,
     make("p", { id: "said", class: "said", role: "status", "aria-live": "polite" }),
     buildHelp(), parts.files);
@@ -271,6 +272,28 @@ function turnTheme() {
   if (model.subjects.length) update(new Set(["theme"]));
 }
 
+/** On paper a view is its picture, light and whole; the steps are a text already. */
+function beforePrint() {
+  if (!model.subjects.length || !head().isReady) return;
+  const root = document.documentElement;
+  root.dataset.before = root.dataset.theme ?? "";
+  root.dataset.theme = "light";
+  if (state.view === "steps") return;
+  put(parts.print, views[state.view].svg());
+  root.dataset.printing = "";
+}
+
+function afterPrint() {
+  const { dataset } = document.documentElement;
+  if (dataset.before === undefined) return;
+  if (dataset.before) dataset.theme = dataset.before;
+  else delete dataset.theme;
+  delete dataset.before;
+  delete dataset.printing;
+  put(parts.print);
+  update(new Set(["theme"]));
+}
+
 /** Which regard made it, of what, and whether the data is whole. */
 async function tellMade() {
   const { document: { regard, half, sha256 }, arrays } = subject();
@@ -310,5 +333,7 @@ export function begin(above = null) {
   const redraw = () => model.subjects.length && update(new Set(["theme"]));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   addEventListener("hashchange", () => model.subjects.length && choose(fromFragment(location.hash.slice(1))));
+  addEventListener("beforeprint", beforePrint);
+  addEventListener("afterprint", afterPrint);
   watch(update);
 }

@@ -295,6 +295,7 @@ export function colourOf(weight, most) {
 /** All heads as they are shown, with their names as text. @returns {SVGElement} */
 export function overviewSvg() {
   const [cell, step, name] = [66, 84, 110];
+  for (const head of cards.keys()) draw(head); // in the colours of now
   const rows = [...grid.querySelectorAll(".heads-row")];
   const most = 12; // in a row that has no end of its own
   const text = { fill: isDark() ? "#e8e8ea" : "#1c1d21", "font-family": "system-ui, sans-serif", "font-size": 11 };
