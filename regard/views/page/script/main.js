@@ -278,7 +278,7 @@ function beforePrint() {
   const root = document.documentElement;
   root.dataset.before = root.dataset.theme ?? "";
   root.dataset.theme = "light";
-  if (state.view === "steps") return;
+  if (state.view === "steps") return void updateSteps();
   put(parts.print, views[state.view].svg());
   root.dataset.printing = "";
 }

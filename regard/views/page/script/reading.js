@@ -162,6 +162,7 @@ export function readingSvg() {
 
 /** The words where they are on the page. @returns {SVGElement} */
 function wordsSvg() {
+  drawWords(); // in the colours of now
   const box = words.getBoundingClientRect();
   const place = (/** @type {Element} */ e) => {
     const at = e.getBoundingClientRect();
