@@ -56,7 +56,9 @@ def shoot(page: Any, name: str) -> None:
     """A screenshot with 256 colours: small, and near enough."""
     page.screenshot(path=IMAGES / name)
     with Image.open(IMAGES / name) as image:
-        small = image.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        small = image.convert("RGB").quantize(
+            256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+        )
     small.save(IMAGES / name, optimize=True)
 
 

@@ -24,6 +24,7 @@ from regard.text import visible
 if TYPE_CHECKING:
     from regard.pretrained.look import Look, Wish
     from regard.pretrained.textmodel import TextModel
+    from regard.views.page import Subject
 
 THUMBNAIL = 48
 """Cells on a side of a head's small map in a picture."""
@@ -165,7 +166,7 @@ def _write_page(
         start |= {"view": "head", "query": result.place.word.start}
     if len(sides) > 1:
         start["view"] = "compare"
-    subjects = []
+    subjects: list[Subject] = []
     for model, text in sides:
         tokens = model.read(text)
         both = wish.part in ("decoder", "cross") and model.has_both
