@@ -332,5 +332,7 @@ def test_two_texts_side_by_side_and_an_address_that_restores_them(
     page.goto("about:blank")
     page.goto(f"{here.address}/#look=00ff")
     page.wait_for_selector(".ask [role=status]:has-text('there is no such look')")
+    page.evaluate("hash => { location.hash = hash; }", address.split("#")[1])
+    page.wait_for_selector("#view-compare .pane-title:has-text('the <script>')")
     assert errors == []
     page.context.close()

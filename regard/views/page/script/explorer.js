@@ -93,12 +93,14 @@ function showAll(first) {
   setInAddress("look", shownLooks.map(({ id }) => id).join("."));
 }
 
-/** The looks that the address names, as long as the server has them. */
-async function restore() {
-  const wanted = new URLSearchParams(location.hash.slice(1)).get("look") ?? "";
+/** The looks that an address names, as long as the server has them. @param {string} address */
+async function restore(address) {
+  const { hash } = new URL(address);
+  const wanted = new URLSearchParams(hash.slice(1)).get("look") ?? "";
   if (!/^[0-9a-f.]+$/.test(wanted) || wanted === shownLooks.map(({ id }) => id).join(".")) return;
   try {
     shownLooks = await Promise.all(wanted.split(".").slice(0, MOST_BESIDE).map(fetched));
+    history.replaceState(null, "", hash);
     showAll();
   } catch (error) {
     form.told.textContent = `What this address shows is gone: ${error instanceof Error ? error.message : error}`;
@@ -117,5 +119,5 @@ document.documentElement.classList.add("empty");
 setLayerKind(RemoteLayer);
 begin(buildForm());
 form.text.focus();
-addEventListener("hashchange", () => void restore());
-restore();
+addEventListener("hashchange", (event) => void restore(event.newURL));
+restore(location.href);
