@@ -317,7 +317,7 @@ class DifferenceMap(AttentionMap):
         from regard.views.page import subject_of_map
 
         parts = (self.first, self.second)
-        found = [subject_of_map(part, f"{title} {i}") for i, part in enumerate(parts, 1)]
+        found = [subject_of_map(part, f"{title or 'map'} {i}") for i, part in enumerate(parts, 1)]
         found[0].start = {"view": "compare"}
         return found
 
