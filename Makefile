@@ -44,8 +44,10 @@ lint: $(READY)
 types: $(READY)
 	$(BIN)/mypy
 
+# Those that need no data; a script that misses a goal says so and exits with 1, the others still run.
 bench: $(READY)
-	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	@missed=0; for name in attend record recurrent recall kernel look translate page serve; do \
+	    echo "== benchmarks/$$name.py"; $(BIN)/python benchmarks/$$name.py || missed=1; done; exit $$missed
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

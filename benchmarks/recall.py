@@ -1,12 +1,14 @@
 """Forgetting, measured: a word is to be named again after a gap of n others.
 
-    python benchmarks/recall.py [--seeds 3] [--updates 1500] [--picture docs/images/recall.png]
+    python benchmarks/recall.py [--seeds 3] [--updates 3000] [--picture docs/images/recall.png]
 
-A text of random words, one of which is starred; at the end the network must name that one:
+A text of random words, each with a mark (a colour, say); at the end one mark is shown, and the
+network must name the word that had it:
 
-    cup  dog  sun*  tea  …  hat  dog     ?  =     →  sun
+    cup/red  dog/blue  sun/green  tea/blue  …  hat/green     ?/red  =     →  cup
 
-The others are distractors, of the same words. A gap is the number of words between the starred one
+The others are distractors of the same words and of the other marks. Nothing says before the end
+which word will be wanted, so all must be kept. A gap is the number of words between the wanted one
 and the question; up to 8 stand before it, so that its place is not known. A batch has one gap,
 drawn from TRAINED; accuracy is measured on new texts, and at gaps that were never trained.
 
@@ -29,29 +31,29 @@ from torch import Tensor, nn
 from regard.embed.positions import sinusoidal
 from regard.recurrent import LSTMN, SelfAttentiveRNN
 
-WORDS = 16
+WORDS, MARKS = 16, 8
 CHANCE = 1 / WORDS
-TRAINED = (1, 2, 4, 8, 16, 32, 64)
-TESTED = (*TRAINED, 128, 256)
+TRAINED = (1, 2, 4, 8, 16)
+TESTED = (*TRAINED, 32, 64, 128, 256)
 LEAD = 8
 """At most so many words stand before the wanted one."""
-WEIGHTS = 20_000
+WEIGHTS = 50_000
 BATCH, RATE, CLIP = 32, 2e-3, 1.0
 TEXTS = 1024
 """Texts of each gap that accuracy is measured on: one standard error is at most 1.6 points."""
 
 
 def texts(gap: int, count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """``count`` texts (n, count) with this gap, and the words to name (count,).
-
-    Word w is w, starred WORDS + w; then come "?" and "=".
-    """
+    """``count`` texts (n, count, 2) of words and marks with this gap, and the words asked for."""
     lead = int(torch.randint(0, LEAD + 1, (), generator=generator))
-    ids = torch.randint(0, WORDS, (lead + 1 + gap + 2, count), generator=generator)
-    answers = ids[lead].clone()
-    ids[lead] += WORDS
-    ids[-2], ids[-1] = 2 * WORDS, 2 * WORDS + 1
-    return ids, answers
+    n = lead + 1 + gap
+    words = torch.randint(0, WORDS, (n + 2, count), generator=generator)
+    marks = torch.randint(1, MARKS, (n + 2, count), generator=generator)
+    asked = torch.randint(0, MARKS, (count,), generator=generator)
+    marks[lead], marks[n] = 0, 0  # the wanted word is the only one with the mark asked for
+    marks = (marks + asked) % MARKS
+    words[n], words[n + 1], marks[n + 1] = WORDS, WORDS + 1, MARKS  # "?" and "="
+    return torch.stack((words, marks), -1), words[lead].clone()
 
 
 class Recurrent(nn.Module):
@@ -82,16 +84,17 @@ class Causal(nn.Module):
 
 
 class Recaller(nn.Module):
-    """Words → vectors → a network → which word."""
+    """Words and marks → vectors → a network → which word."""
 
     def __init__(self, network: Callable[[int], nn.Module], hidden: int) -> None:
         super().__init__()
-        self.words = nn.Embedding(2 * WORDS + 2, hidden)
+        self.words, self.marks = nn.Embedding(WORDS + 2, hidden), nn.Embedding(MARKS + 1, hidden)
         self.network, self.out = network(hidden), nn.Linear(hidden, WORDS)
 
     def forward(self, ids: Tensor) -> Tensor:
-        """Scores (count, words) after the last token of ``ids`` (n, count)."""
-        scores: Tensor = self.out(self.network(self.words(ids))[-1])
+        """Scores (count, words) after the last token of ``ids`` (n, count, 2)."""
+        x = self.words(ids[..., 0]) + self.marks(ids[..., 1])
+        scores: Tensor = self.out(self.network(x)[-1])
         return scores
 
 
@@ -106,7 +109,7 @@ NETWORKS: dict[str, Callable[[int], nn.Module]] = {
 
 def sized(network: Callable[[int], nn.Module]) -> Recaller:
     """The recaller whose number of weights is nearest to WEIGHTS; widths are multiples of 4."""
-    made = [Recaller(network, hidden) for hidden in range(16, 120, 4)]
+    made = [Recaller(network, hidden) for hidden in range(16, 200, 4)]
     return min(made, key=lambda net: abs(count(net) - WEIGHTS))
 
 
@@ -167,7 +170,7 @@ def draw(means: dict[str, list[float]], path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=3, help="0, 1 … of each network (default 3)")
-    parser.add_argument("--updates", type=int, default=1500, help="of each run (default 1500)")
+    parser.add_argument("--updates", type=int, default=3000, help="of each run (default 3000)")
     parser.add_argument("--threads", type=int, default=1, help="of PyTorch's (default 1)")
     parser.add_argument("--networks", nargs="+", metavar="NAME", default=list(NETWORKS))
     parser.add_argument("--picture", type=Path, help="a file to draw the result into")

@@ -1,6 +1,6 @@
 """Make the screenshots of docs/page.md and docs/serve.md: ``python docs/make_page_images.py``.
 
-Needs Chromium, Playwright and the models that 'regard explain' and 'regard translate' use.
+Needs Chromium, Playwright, Pillow (matplotlib has it) and the models that the commands below use.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
 IMAGES = Path(__file__).parent / "images"
 TIRED = "The animal didn't cross the street because it was too tired"
 GERMAN = "Können Sie mir helfen, diesen Satz zu übersetzen?"
+FBI = "The FBI is chasing a criminal on the run ."
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 PLACE = "layer=3&head=1&from=10&to=2"
 SHOTS = [
@@ -25,6 +27,7 @@ SHOTS = [
     ("page-map.png", "explain", f"view=map&{PLACE}", 1100, 700, "dark"),
     ("page-steps.png", "explain", f"view=steps&{PLACE}&masked=2", 1100, 900, "light"),
     ("page-reading.png", "translate", "view=reading&from=2&to=3", 1100, 560, "light"),
+    ("page-memory.png", "read", "view=reading&from=8", 1100, 560, "light"),
     ("page-compare.png", "compare", f"view=compare&{PLACE}", 1100, 800, "light"),
     ("page-narrow.png", "explain", f"view=head&{PLACE}", 360, 720, "dark"),
 ]
@@ -41,11 +44,22 @@ def pages(folder: Path) -> None:
     wide = TIRED.replace("tired", "wide")
     regard("explain", TIRED, *link, "--compare", wide, "--html", str(folder / "compare.html"))
     regard("translate", GERMAN, "--html", str(folder / "translate.html"))
+    regard("read", FBI, "--html", str(folder / "read.html"))
 
 
 def opened(browser: Any, width: int, height: int, scheme: str) -> Any:
     size = {"width": width, "height": height}
     return browser.new_context(viewport=size, color_scheme=scheme).new_page()
+
+
+def shoot(page: Any, name: str) -> None:
+    """A screenshot with 256 colours: small, and near enough."""
+    page.screenshot(path=IMAGES / name)
+    with Image.open(IMAGES / name) as image:
+        small = image.convert("RGB").quantize(
+            256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+        )
+    small.save(IMAGES / name, optimize=True)
 
 
 def serve(browser: Any) -> None:
@@ -61,7 +75,7 @@ def serve(browser: Any) -> None:
         page.click("button:has-text('Look')")
         page.wait_for_selector("html[data-ready]")
         page.wait_for_timeout(2500)
-        page.screenshot(path=IMAGES / "serve.png")
+        shoot(page, "serve.png")
     finally:
         started.terminate()
         started.wait(20)
@@ -78,7 +92,7 @@ def main() -> None:
             page.goto(f"{(folder / file).as_uri()}.html#{fragment}")
             page.wait_for_selector("html[data-ready]")
             page.wait_for_timeout(2500)
-            page.screenshot(path=IMAGES / image)
+            shoot(page, image)
             page.context.close()
         serve(browser)
         browser.close()

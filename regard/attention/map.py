@@ -232,6 +232,10 @@ class HeadMap(AttentionMap):
     def block(self, rows: slice | tuple[int, int], columns: slice | tuple[int, int]) -> Tensor:
         down, across = _span(rows, self.shape[0]), _span(columns, self.shape[1])
         scores = self.scores(down, across)
+        if across == (0, self.shape[1]):
+            # Whole rows have their own sum; a large log-sum-exp has lost a digit in float32.
+            blind = (scores == -torch.inf).all(-1, keepdim=True)
+            return scores.softmax(-1).masked_fill(blind, 0)
         return to_weights(scores, self.lse[slice(*down)])
 
     def scores(self, rows: slice | tuple[int, int], columns: slice | tuple[int, int]) -> Tensor:
@@ -289,12 +293,31 @@ class DifferenceMap(AttentionMap):
     def block(self, rows: slice | tuple[int, int], columns: slice | tuple[int, int]) -> Tensor:
         return self.first.block(rows, columns) - self.second.block(rows, columns)
 
+    def pooled(self, cells: int = 256, how: str = "max") -> Tensor:
+        """As of any map, but the maximum is that of the size: more and less count alike."""
+        most = super().pooled(cells, how)
+        if how == "mean":
+            return most
+        least = -AttentionMap.pooled(DifferenceMap(self.second, self.first), cells)
+        return torch.where(most >= -least, most, least)
+
+    def top(self, k: int = 10) -> list[Link]:
+        """The k largest changes of the whole map, more or less, by their size."""
+        more = super().top(k)
+        less = AttentionMap.top(DifferenceMap(self.second, self.first), k)
+        both = {(x.query, x.key): x for x in [*more, *(x._replace(weight=-x.weight) for x in less)]}
+        return sorted(both.values(), key=lambda x: (-abs(x.weight), x.query, x.key))[:k]
+
+    def entropy(self) -> Tensor:
+        """The first map's entropy of each row less the second's."""
+        return self.first.entropy() - self.second.entropy()
+
     def _subjects(self, title: str = "") -> list[Any]:
         """Both maps, opened where the page compares them."""
         from regard.views.page import subject_of_map
 
         parts = (self.first, self.second)
-        found = [subject_of_map(part, f"{title} {i}") for i, part in enumerate(parts, 1)]
+        found = [subject_of_map(part, f"{title or 'map'} {i}") for i, part in enumerate(parts, 1)]
         found[0].start = {"view": "compare"}
         return found
 

@@ -24,6 +24,7 @@ from regard.text import visible
 if TYPE_CHECKING:
     from regard.pretrained.look import Look, Wish
     from regard.pretrained.textmodel import TextModel
+    from regard.views.page import Subject
 
 THUMBNAIL = 48
 """Cells on a side of a head's small map in a picture."""
@@ -51,6 +52,8 @@ THUMBNAIL = 48
 @click.option("--json", "json_to", metavar="FILE|-", help="Write everything as JSON.")
 @click.option("--csv", "csv_to", metavar="FILE", help="Write weights as a table.")
 @click.option("--html", "html_to", metavar="FILE", help="Write a page (docs/page.md).")
+@click.option("--compare", metavar="TEXT", help="With --html: another text beside this one.")
+@click.option("--compare-model", metavar="MODEL", help="With --html: another model beside it.")
 @click.option("--png", metavar="FILE", help="Draw a picture.")
 @click.option("--svg", metavar="FILE", help="Draw a picture; its text stays text.")
 def look(
@@ -69,6 +72,8 @@ def look(
     json_to: str | None,
     csv_to: str | None,
     html_to: str | None,
+    compare: str | None,
+    compare_model: str | None,
     png: str | None,
     svg: str | None,
 ) -> None:
@@ -83,6 +88,8 @@ def look(
     """
     if head is not None and layer is None:
         raise RegardError("--head goes with --layer: heads are counted in each layer")
+    if html_to is None and (compare is not None or compare_model is not None):
+        raise RegardError("--compare and --compare-model put a second side on a page: add --html")
     check_folders(json_to, csv_to, html_to, png, svg)
     content = read_text(text, file)
     from regard.pretrained.look import Wish
@@ -103,10 +110,19 @@ def look(
         links=top,
         cells=thumbnails,
     )
+    if html_to:
+        from regard.pretrained.page import check_page
+
+        layers = None if layer is None else [layer]
+        check_page(loaded, loaded.read(content, max_tokens), layers)
     result, whole = _look(loaded, content, target, wish, max_tokens)
     _write(result, json_to, csv_to, png, svg, top)
     if html_to and whole:
-        _write_page(html_to, loaded, content, result, quietly=json_to == "-")
+        sides = [(loaded, content)]
+        if compare is not None or compare_model is not None:
+            other = loaded if compare_model is None else load_model(compare_model)
+            sides.append((other, content if compare is None else compare))
+        _write_page(html_to, sides, result, target, quietly=json_to == "-")
     if not whole:
         click.echo(
             f"regard: stopped after layer {result.done} of {result.layers}; this is what was "
@@ -142,7 +158,9 @@ def _look(
         return result, not stop.is_set()
 
 
-def _write_page(to: str, model: TextModel, text: str, result: Look, quietly: bool) -> None:
+def _write_page(
+    to: str, sides: list[tuple[TextModel, str]], result: Look, target: str | None, quietly: bool
+) -> None:
     """A second pass that keeps queries, keys and values: what a page carries."""
     from regard.cli.output import write_page
     from regard.pretrained.page import subject_of_text
@@ -151,15 +169,22 @@ def _write_page(to: str, model: TextModel, text: str, result: Look, quietly: boo
     start = {"view": "overview" if wish.head is None else "head", "head": wish.head or 0}
     if result.place is not None:
         start |= {"view": "head", "query": result.place.word.start}
-    subject = subject_of_text(
-        model,
-        model.read(text),
-        result.queries if wish.part in ("decoder", "cross") else None,
-        title=" ".join(text[:200].split()),
-        layers=None if wish.layer is None else [wish.layer],
-        start={**start, "words": wish.words, "sinks": not wish.no_sink},
-    )
-    write_page(to, subject, quietly=quietly)
+    if len(sides) > 1:
+        start["view"] = "compare"
+    subjects: list[Subject] = []
+    for model, text in sides:
+        tokens = model.read(text)
+        both = wish.part in ("decoder", "cross") and model.has_both
+        subject = subject_of_text(
+            model,
+            tokens,
+            (model.target(tokens, target) if subjects else result.queries) if both else None,
+            title=" ".join(text[:200].split()),
+            layers=None if wish.layer is None else [wish.layer],
+            start={**start, "words": wish.words, "sinks": not wish.no_sink},
+        )
+        subjects.append(subject)
+    write_page(to, *subjects, quietly=quietly)
 
 
 def _write(

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from regard.attention import Additive, Attended, Mask, additive, attend, padding
 from regard.models.config import TranslatorConfig
 from regard.models.readout import Maxout
-from regard.models.translator import State, Step, Translator, check_source, no_look, pick
+from regard.models.translator import State, Step, Translator, pick
 from regard.record import note, recording, scope
 from regard.recurrent import Bidirectional, GatedUnit
 from regard.recurrent.attentive import Looked, Matrices, attentive_scan
@@ -138,16 +138,9 @@ class Bahdanau(Translator):
         )
         return looked
 
-    def start(
-        self,
-        source: Tensor,
-        source_lengths: Tensor,
-        *,
-        layer: int | None = None,
-        head: int | None = None,
+    def read(
+        self, source: Tensor, source_lengths: Tensor, layer: int | None, head: int | None
     ) -> BahdanauState:
-        check_source(source, source_lengths)
-        no_look(self.config, layer, head)
         memory, state = self.encode(source, source_lengths)
         return BahdanauState(sentences=source.shape[0], memory=memory, hidden=state)
 

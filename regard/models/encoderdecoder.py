@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from regard.models.config import TranslatorConfig
 from regard.models.readout import Maxout
-from regard.models.translator import State, Step, Translator, check_source, no_look, pick
+from regard.models.translator import State, Step, Translator, pick
 from regard.record import note, recording, scope
 from regard.recurrent import GatedUnit
 
@@ -82,16 +82,9 @@ class EncoderDecoder(Translator):
         every = context.unsqueeze(1).expand(-1, target.shape[1], -1)
         return self.dropout(self.readout(pick(states, rows), pick(y, rows), pick(every, rows)))
 
-    def start(
-        self,
-        source: Tensor,
-        source_lengths: Tensor,
-        *,
-        layer: int | None = None,
-        head: int | None = None,
+    def read(
+        self, source: Tensor, source_lengths: Tensor, layer: int | None, head: int | None
     ) -> EncoderDecoderState:
-        check_source(source, source_lengths)
-        no_look(self.config, layer, head)
         context = self.encode(source, source_lengths)
         return EncoderDecoderState(
             sentences=source.shape[0],

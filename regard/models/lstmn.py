@@ -14,7 +14,7 @@ from torch import Tensor
 from regard.attention import padding
 from regard.models.config import TranslatorConfig
 from regard.models.readout import Maxout
-from regard.models.translator import State, Step, Translator, check_source, no_look, pick
+from regard.models.translator import State, Step, Translator, pick
 from regard.record import note, recording, scope
 from regard.recurrent import LSTMN
 from regard.recurrent.fusion import DeepFusion, Fusion, ShallowFusion, Source, Written
@@ -85,16 +85,9 @@ class LSTMNTranslator(Translator):
         parts = (states, y, found)
         return self.dropout(self.readout(*(pick(part.transpose(0, 1), rows) for part in parts)))
 
-    def start(
-        self,
-        source: Tensor,
-        source_lengths: Tensor,
-        *,
-        layer: int | None = None,
-        head: int | None = None,
+    def read(
+        self, source: Tensor, source_lengths: Tensor, layer: int | None, head: int | None
     ) -> LSTMNState:
-        check_source(source, source_lengths)
-        no_look(self.config, layer, head)
         memory, written = self.encode(source, source_lengths)
         return LSTMNState(sentences=source.shape[0], source=memory, written=written)
 

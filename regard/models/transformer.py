@@ -12,7 +12,7 @@ from regard.attention import KeyValueCache, Mask, causal, padding
 from regard.errors import ConfigError
 from regard.models.config import TranslatorConfig
 from regard.models.layers import DecoderLayer, EncoderLayer, Positions, Rows
-from regard.models.translator import State, Step, Translator, check_source, pick, real
+from regard.models.translator import State, Step, Translator, pick, real
 from regard.record import scope
 
 
@@ -109,21 +109,18 @@ class Transformer(Translator):
         x = self.decoder_norm(x)
         return x if own.rows is rows else pick(own.spread(x), rows)
 
-    def start(
-        self,
-        source: Tensor,
-        source_lengths: Tensor,
-        *,
-        layer: int | None = None,
-        head: int | None = None,
-    ) -> TransformerState:
-        """The weights that :meth:`step` returns are those of the cross-attention of the last
-        layer, or of ``layer``, averaged over its heads, or of ``head``."""
-        check_source(source, source_lengths)
+    def choose(self, layer: int | None, head: int | None) -> None:
         layers, heads = self.config.layers, self.config.heads
         for what, asked, count in (("layer", layer, layers), ("head", head, heads)):
             if asked is not None and not 0 <= asked < count:
                 raise ConfigError(f"{what} must be from 0 to {count - 1}, got {asked}")
+
+    def read(
+        self, source: Tensor, source_lengths: Tensor, layer: int | None, head: int | None
+    ) -> TransformerState:
+        """The weights that :meth:`step` returns are those of the cross-attention of the last
+        layer, or of ``layer``, averaged over its heads, or of ``head``."""
+        layers = self.config.layers
         memory, mask = self.encode(source, source_lengths)
         return TransformerState(
             sentences=source.shape[0],

@@ -135,7 +135,6 @@ class Translator(nn.Module, ABC):
         (B · T, width), or, given ``rows`` into these, only those: the others are padding.
         """
 
-    @abstractmethod
     def start(
         self,
         source: Tensor,
@@ -148,6 +147,22 @@ class Translator(nn.Module, ABC):
 
         ``layer`` and ``head`` choose whose weights :meth:`step` returns (Transformer only).
         """
+        check_source(source, source_lengths)
+        self.choose(layer, head)
+        return self.read(source, source_lengths, layer, head)
+
+    def choose(self, layer: int | None, head: int | None) -> None:
+        """Raise if this layer or head is not there to choose."""
+        if layer is not None or head is not None:
+            raise ConfigError(
+                f"{self.config.model} has no layers or heads to choose from: leave them out"
+            )
+
+    @abstractmethod
+    def read(
+        self, source: Tensor, source_lengths: Tensor, layer: int | None, head: int | None
+    ) -> State:
+        """The state that :meth:`start` gives, of arguments that were checked."""
 
     @abstractmethod
     def step(self, state: State, tokens: Tensor) -> Step:
@@ -200,9 +215,3 @@ def check_source(source: Tensor, lengths: Tensor) -> None:
             "a source has at least one token (EOS) and at most the batch's "
             f"{source.shape[1]}; got lengths from {least} to {most}"
         )
-
-
-def no_look(config: TranslatorConfig, layer: int | None, head: int | None) -> None:
-    """Raise if a layer or a head is asked of a design that has none to choose."""
-    if layer is not None or head is not None:
-        raise ConfigError(f"{config.model} has no layers or heads to choose from: leave them out")

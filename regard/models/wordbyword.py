@@ -17,7 +17,7 @@ from torch import Tensor
 from regard.embed.tokens import EOS
 from regard.models.config import TranslatorConfig
 from regard.models.readout import Maxout
-from regard.models.translator import State, Step, Translator, check_source, no_look, pick
+from regard.models.translator import State, Step, Translator, pick
 from regard.record import note, recording, scope
 from regard.recurrent import GatedUnit
 
@@ -72,16 +72,9 @@ class WordByWord(Translator):
             states = self.reader(x)
         return self.dropout(self.readout(pick(states, rows), pick(x, rows)))
 
-    def start(
-        self,
-        source: Tensor,
-        source_lengths: Tensor,
-        *,
-        layer: int | None = None,
-        head: int | None = None,
+    def read(
+        self, source: Tensor, source_lengths: Tensor, layer: int | None, head: int | None
     ) -> WordByWordState:
-        check_source(source, source_lengths)
-        no_look(self.config, layer, head)
         said = self._say(source, None).view(*source.shape, -1)
         return WordByWordState(sentences=source.shape[0], said=said, lengths=source_lengths)
 

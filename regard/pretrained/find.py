@@ -98,6 +98,7 @@ def _from_hub(name: str) -> Path:
     except (OSError, ValueError) as error:
         raise ModelError(
             f"there is no folder {name!r}, and the hub was not reached, nor is it in the hub's "
-            f"cache; go online, give a folder, or use an alias ({', '.join(PINNED)})"
+            f"cache{nearest(name, PINNED)}; go online, give a folder, or use an alias "
+            f"({', '.join(PINNED)})"
         ) from error
     return Path(folder)

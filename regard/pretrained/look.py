@@ -170,6 +170,7 @@ class Looker:
         assert keys is not None
         self.wish = wish
         self.cross = wish.part == "cross"
+        self.model_layers = model.layers
         layers = 1 if wish.layer is not None else model.layers
         self.result = Look(model.name, wish, queries, keys, layers)
         self.patterns = Patterns(keys, self.cross)
@@ -216,7 +217,8 @@ class Looker:
         wish, result = self.wish, self.result
         if wish.layer is not None and result.done == 0 and not result.heads:
             raise RegardError(
-                f"layers are counted from 0: {result.model} has no layer {wish.layer}"
+                f"layers are counted from 0: {result.model} has {self.model_layers}, "
+                f"got {wish.layer}"
             )
 
     @property

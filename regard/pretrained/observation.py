@@ -126,13 +126,27 @@ class Observation:
         return [str(texts[i]) for i in kept.tolist()]
 
     def save_html(
-        self, path: str | os.PathLike[str], *, title: str = "", model: str = "", batch: int = 0
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str = "",
+        model: str = "",
+        batch: int = 0,
+        compare: Mapping[str, Observation] | None = None,
     ) -> None:
-        """Write a page that shows all of it and opens from disk (docs/page.md)."""
+        """Write a page that shows all of it and opens from disk (docs/page.md).
+
+        ``compare``: others, of another text or another model, by the names that they go by; the
+        page opens where they are compared.
+        """
         from regard.pretrained.page import subject_of_observation
         from regard.views.page import save_html
 
-        save_html(path, subject_of_observation(self, title, batch=batch, model=model))
+        start = {"view": "compare"} if compare else None
+        subjects = [subject_of_observation(self, title, batch=batch, model=model, start=start)]
+        for name, other in (compare or {}).items():
+            subjects.append(subject_of_observation(other, batch=batch, model=name))
+        save_html(path, *subjects)
 
     def _repr_html_(self) -> str:
         """In a notebook: the page."""

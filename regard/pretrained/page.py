@@ -22,6 +22,8 @@ from regard.views.page.subject import some
 
 MOST_MEGABYTES = 256
 """The largest page that is written."""
+TRIED = 64
+"""Tokens of a long text by which the size of its page is foreseen."""
 
 
 def subject_of_observation(
@@ -110,14 +112,33 @@ def subject_of_text(
             texts.append(text_of(target, "target"))
             observation.tokens["decoder"] = target.texts
     subject = subject_of_observation(observation, title, model=model.name, start=start, texts=texts)
-    size = subject.numbers * 2.2e-6 if subject.numbers > EXACT else 0
+    _check_size(subject.numbers, len(tokens), len(subject.sheets))
+    return subject
+
+
+def check_page(model: TextModel, tokens: Tokens, layers: Sequence[int] | None = None) -> None:
+    """Raise if the page of a long text would be too large, by the size of its beginning."""
+    if len(tokens) <= TRIED or model.has_both:
+        return
+    with observe(model.network, layers=layers, values=True) as observation:
+        model.run(tokens.beginning(TRIED))
+    sheets = subject_of_observation(observation).sheets
+    times, numbers = len(tokens) / TRIED, 0.0
+    for sheet in sheets:
+        vectors, pairs = (sheet.query, sheet.key, sheet.value), (sheet.weights, sheet.bias)
+        numbers += times * sum(part.size for part in vectors if part is not None)
+        numbers += times**2 * sum(part.size for part in pairs if part is not None)
+    _check_size(numbers, len(tokens), len(sheets))
+
+
+def _check_size(numbers: float, tokens: int, layers: int) -> None:
+    size = numbers * 2.2e-6 if numbers > EXACT else 0
     if size > MOST_MEGABYTES:
         raise RegardError(
-            f"a page of {len(tokens):,} tokens and {len(subject.sheets)} layers would have about "
-            f"{size:,.0f} MB, more than {MOST_MEGABYTES}: choose one layer, or look at the text "
-            "with 'regard serve'"
+            f"a page of {tokens:,} tokens and {layers} layers would have about {size:,.0f} MB, "
+            f"more than {MOST_MEGABYTES}: choose one layer with --layer, or look at the text with "
+            "'regard serve'"
         )
-    return subject
 
 
 def text_of(tokens: Tokens, name: str = "") -> Text:

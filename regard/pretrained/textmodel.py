@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import json
+import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
@@ -10,10 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
+from safetensors.torch import save_model
 from torch import nn
 
 from regard.errors import DataError, MissingExtraError, ModelError
 from regard.pretrained.find import Found, find
+from regard.pretrained.pinned import PINNED
 from regard.pretrained.tokens import Tokens, plain_tokens, tokens_of
 
 PARTS = ("encoder", "decoder", "cross")
@@ -111,7 +117,34 @@ def load(name: str) -> TextModel:
     found = find(name)
     if _is_bert(found.folder) and found.gguf is None:
         return _own(found)
+    if name in PINNED and found.gguf is not None:
+        return _unpacked(found)
     return _of_transformers(found)
+
+
+def _unpacked(found: Found) -> TextModel:
+    """A pinned GGUF file, which takes a minute to read, is kept in the cache as safetensors."""
+    folder = found.folder.with_name(f"{found.folder.name}-float32")
+    if folder.is_dir():
+        return _of_transformers(Found(found.name, folder))
+    model = _of_transformers(found)
+    try:
+        with tempfile.TemporaryDirectory(prefix=".unpacking-", dir=folder.parent) as work:
+            new = Path(work) / "model"
+            new.mkdir()
+            save_model(model.network, str(new / "model.safetensors"), {"format": "pt"})
+            config = {k: v for k, v in model.config.to_dict().items() if "quantization" not in k}
+            (new / "config.json").write_text(json.dumps(config), encoding="utf-8")
+            model.tokenizer.save(str(new / "tokenizer.json"))
+            new.rename(folder)
+    except (OSError, SafetensorError) as error:
+        if not folder.is_dir():  # no other process has just done the same
+            warnings.warn(
+                f"{found.name} could not be kept unpacked in {str(folder.parent)!r} "
+                f"({_first_line(error)}): it will take as long to load again",
+                stacklevel=3,
+            )
+    return model
 
 
 def _own(found: Found) -> TextModel:

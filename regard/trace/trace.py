@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -113,11 +113,22 @@ class Trace:
         """Write the trace as JSON, atomically."""
         write_text(path, self.to_json() + "\n")
 
-    def save_html(self, path: str | os.PathLike[str], *, title: str = "") -> None:
-        """Write a page that shows the attention in the trace (docs/page.md)."""
+    def save_html(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str = "",
+        compare: Mapping[str, Trace] | None = None,
+    ) -> None:
+        """Write a page that shows the attention in the trace (docs/page.md).
+
+        ``compare``: other traces, by their titles; the page opens where they are compared.
+        """
         from regard.views.page import save_html, subject_of_trace
 
-        save_html(path, subject_of_trace(self, title))
+        start = {"view": "compare"} if compare else None
+        others = [subject_of_trace(other, name) for name, other in (compare or {}).items()]
+        save_html(path, subject_of_trace(self, title, start=start), *others)
 
     def _repr_html_(self) -> str:
         """In a notebook: the page, if there is attention in it."""

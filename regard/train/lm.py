@@ -42,10 +42,10 @@ from regard.train.text import (
 from regard.train.textconfig import TextConfig
 
 RECIPES: dict[str, Tree] = {
-    "simple-rnn": {"learning_rate": 6e-3},
-    "simple-rnn+attention": {"learning_rate": 6e-3},
-    "lstm": {"learning_rate": 1e-2},
-    "lstmn": {"learning_rate": 1e-2},
+    "simple-rnn": {"learning_rate": 2e-3},
+    "simple-rnn+attention": {"learning_rate": 2e-3},
+    "lstm": {"learning_rate": 4e-3},
+    "lstmn": {"learning_rate": 4e-3},
     "transformer": {"learning_rate": 2e-3, "warmup": 400},
 }
 """Settings of TrainConfig that suit a design, where the user says nothing."""

@@ -31,6 +31,8 @@ KINDS = {
     "mixed": ("·", "mixed"),
 }
 """A sign for each kind of head, and its name."""
+UNKNOWN = ("[UNK]", "<unk>")
+"""What tokenizers put in the place of text that they have no token for."""
 MOST_WORDS = 32
 """Rows and columns of a map that are written out; a longer one is drawn in cells."""
 MOST_TITLE = 600
@@ -69,6 +71,11 @@ def remarks(look: Look) -> list[str]:
         )
     elif share >= 0.1:
         said.append(f"{share:.0%} of the weight goes to {names}; --no-sink leaves these out.")
+    unknown = sorted({t for t in look.keys.texts if t in UNKNOWN})
+    if unknown:
+        said.append(
+            f"{unknown[0]} is text that this tokenizer does not know: the model read none of it."
+        )
     if look.wish.words and not look.keys.grouped:
         said.append("This tokenizer does not say where its tokens stand: each counts as a word.")
     return said
@@ -89,9 +96,12 @@ def _title(look: Look, console: Console) -> None:
     part = f", {look.wish.part}" if look.wish.part else ""
     text = Text(visible(look.model), style="bold")
     text.append(f"{part}: {len(look.queries):,} tokens, ", style="default")
-    layers = len({layer for layer, _ in look.heads})
-    what = f"layer {look.wish.layer}" if look.wish.layer is not None else f"{layers} layers"
-    text.append(f"{what}, {len(heads)} heads each (layers and heads from 0)", style="default")
+    if look.wish.layer is not None:
+        what = f"layer {look.wish.layer}, {len(heads)} heads"
+    else:
+        done = "" if look.done == look.layers else f"{look.done} of "
+        what = f"{done}{look.layers} layers, {len(heads)} heads each"
+    text.append(f"{what} (layers and heads from 0)", style="default")
     console.print(text)
     sides = [look.names[0]] if look.queries is look.keys else list(look.names)
     for names in sides:
@@ -191,15 +201,22 @@ def _links(look: Look, console: Console, shown: int) -> None:
     what = "words" if look.wish.words else "tokens"
     title = f"Strongest links between two {what}, one for each head (none to itself, the first "
     console.print(Text(f"{title}token or special ones)", style="bold"))
-    width = (console.width - 34) // 2
+    console.print(Text(" " * 36 + "weight  head    its kind", style="dim"), no_wrap=True)
+    placed = max(map(len, look.names)) > MOST_WORDS
     for link, (layer, head) in best[:shown]:
-        line = Text(f"  {cut(visible(queries[link.query]), width)} → ")
-        line.append(f"{cut(visible(keys[link.key]), width)}", style="bold")
-        line.append(" " * max(1, 36 - line.cell_len))
+        line = Text(f"  {_named(queries, link.query, 16, placed)} → ")
+        line.append(_named(keys, link.key, 16, placed), style="bold")
+        line.append(" " * max(1, 37 - line.cell_len))
         line.append(f"{link.weight:.3f}  ", style="default")
         kind = KINDS[look.heads[layer, head].kind][1]
         line.append(f"L{layer}H{head}".ljust(8), style="cyan").append(kind, style="dim")
         console.print(line, no_wrap=True, overflow="ellipsis")
+
+
+def _named(names: list[str], i: int, width: int, placed: bool = True) -> str:
+    """A token, and where it stands: a long text has many of the same."""
+    name = cut(visible(names[i]), width)
+    return f"{name} ({i})" if placed else name
 
 
 def _place(look: Look, console: Console, shown: int) -> None:
@@ -230,7 +247,7 @@ def _others(
     mean, best = whole.mean(0), whole.argmax(0)
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", title=title)
     table.title_justify, table.title_style = "left", "bold"
-    table.add_column("", overflow="ellipsis", no_wrap=True, max_width=24)
+    table.add_column("", overflow="ellipsis", no_wrap=True, max_width=30)
     table.add_column(f"mean of {len(whole)} heads", justify="right")
     table.add_column("")
     table.add_column("strongest", justify="right")
@@ -239,7 +256,7 @@ def _others(
     for j in order[:shown]:
         layer, head = owners[int(best[j])]
         table.add_row(
-            Text(visible(names[j])),
+            Text(_named(names, j, 20, len(names) > MOST_WORDS)),
             f"{mean[j]:.3f}",
             bar(float(mean[j]), 16),
             f"{whole[best[j], j]:.3f}",
@@ -261,16 +278,18 @@ def _head(look: Look, console: Console, shown: int) -> None:
     queries, keys = look.names
     if max(look.map.shape) <= MOST_WORDS:
         console.print(Text("A row for each query, weights in hundredths:", style="dim"))
-        print_alignment(keys, queries, look.map.dense().cpu().numpy(), console)
+        left = [j for j in range(len(keys)) if j not in look.left_out[1]]
+        weights = look.map.dense().cpu().numpy()[:, left]
+        print_alignment([keys[j] for j in left], queries, weights, console)
     else:
         _cells(look, console)
     if look.place is None:
         console.print()
         console.print(Text("Strongest links", style="bold"))
         for link in look.links.get(place, [])[:shown]:
-            query, key = visible(queries[link.query]), visible(keys[link.key])
-            name = f"  {cut(query, 28)} ({link.query}) → {cut(key, 28)} ({link.key})"
-            console.print(Text(f"{name}".ljust(64) + f" {link.weight:.3f}"), no_wrap=True)
+            line = Text(f"  {_named(queries, link.query, 20)} → {_named(keys, link.key, 20)}")
+            line.append(" " * max(1, 65 - line.cell_len) + f"{link.weight:.3f}")
+            console.print(line, no_wrap=True)
 
 
 def _cells(look: Look, console: Console) -> None:

@@ -49,6 +49,7 @@ def make_app(models: dict[str, TextModel], most_tokens: int, hosts: set[str]) ->
             Route("/api/looks/{id}", status),
             Route("/api/looks/{id}", forget, methods=["DELETE"]),
             Route("/api/looks/{id}/document", whole),
+            Route("/api/looks/{id}/links/{row:int}/{column:int}", links),
             Route("/api/looks/{id}/layers/{layer:int}", layer),
             Route("/api/looks/{id}/layers/{layer:int}/heads/{head:int}", head),
             Route("/api/looks/{id}/layers/{layer:int}/heads/{head:int}/rows/{row:int}", row),
@@ -125,6 +126,12 @@ async def forget(request: Request) -> Response:
 
 async def whole(request: Request) -> Response:
     return await _part(request, parts.document_of)
+
+
+async def links(request: Request) -> Response:
+    """The weight of one link in every head of every layer."""
+    place = request.path_params["row"], request.path_params["column"]
+    return await _part(request, lambda look: parts.links_of(look, *place))
 
 
 async def layer(request: Request) -> Response:

@@ -60,6 +60,10 @@ def description(most_tokens: int) -> dict[str, Any]:
                 "get": _read("All that the page shows of it", "application/json"),
                 "parameters": _path("id"),
             },
+            "/api/looks/{id}/links/{row}/{column}": {
+                "get": _read("One link's weight in every head of every layer", "application/json"),
+                "parameters": _path("id", "row", "column"),
+            },
             "/api/looks/{id}/layers/{layer}": {
                 "get": _read("Kind, entropy and small picture of each head", "application/json"),
                 "parameters": _path("id", "layer"),

@@ -9,10 +9,10 @@ import torch
 import torch.nn.functional as F
 
 from regard.attention.map import AttentionMap
-from regard.attention.statistics import statistics
+from regard.attention.statistics import scores_of, statistics
 from regard.errors import RegardError
 from regard.pretrained.kinds import scored
-from regard.pretrained.layer import Layer
+from regard.pretrained.layer import Item, Layer
 from regard.pretrained.page import subject_of_observation, text_of
 from regard.pretrained.patterns import Patterns
 from regard.trace import Array
@@ -108,6 +108,29 @@ def heads_of(look: Look, number: int) -> dict[str, Any]:
     }
     look.made["heads", number] = result
     return result
+
+
+def links_of(look: Look, row: int, column: int) -> dict[str, Any]:
+    """What token ``row`` gives to token ``column`` in each head, layer by layer; null for a layer
+    that has no such tokens."""
+    assert look.observation is not None
+    return {
+        "query": row,
+        "key": column,
+        "layers": [_link_of(layer.item(), row, column) for layer in look.observation.layers],
+    }
+
+
+def _link_of(item: Item, row: int, column: int) -> list[float] | None:
+    queries, keys = len(item.rows), len(item.columns)
+    if row >= queries or column >= keys:
+        return None
+    if item.weights is not None:
+        stored: list[float] = item.weights[:, row, column].tolist()
+        return stored
+    scores = scores_of(item.query, item.key, item.rule, (row, row + 1), (0, keys))[:, 0]
+    weights: list[float] = scores.softmax(-1)[:, column].nan_to_num(0).tolist()
+    return weights
 
 
 def head_of(look: Look, number: int, head: int) -> dict[str, Any]:

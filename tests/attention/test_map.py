@@ -209,3 +209,18 @@ def test_mistakes() -> None:
         AttentionMap.from_vectors(torch.zeros(3, 2), torch.zeros(5, 2), mask=torch.ones(2, 2) > 0)
     with pytest.raises(ShapeError, match="a multiple of key heads, got 3 and 2"):
         statistics(torch.zeros(3, 4, 2), torch.zeros(2, 4, 2), Rule(1.0))
+
+
+def test_a_difference_goes_both_ways() -> None:
+    one = AttentionMap.from_weights(torch.tensor([[0.1, 0.8, 0.1], [0.5, 0.25, 0.25]]))
+    two = AttentionMap.from_weights(torch.tensor([[0.8, 0.2, 0.0], [0.25, 0.45, 0.3]]))
+    change, exact = one.difference(two), torch.float64
+    close(change.dense(), torch.tensor([[-0.7, 0.6, 0.1], [0.25, -0.2, -0.05]], dtype=exact))
+    found = change.top(3)
+    assert [(x.query, x.key) for x in found] == [(0, 0), (0, 1), (1, 0)]
+    assert [x.weight for x in found] == pytest.approx([-0.7, 0.6, 0.25])
+    close(change.pooled(2), torch.tensor([[-0.7, 0.1], [0.25, -0.05]], dtype=exact))
+    close(change.pooled(1, "mean"), torch.zeros(1, 1, dtype=exact))
+    close(change.received(), torch.tensor([-0.45, 0.4, 0.05], dtype=exact))
+    close(change.entropy(), (one.entropy() - two.entropy()).double())
+    assert bool(change.entropy().isfinite().all())

@@ -58,6 +58,43 @@ def test_explain_and_look_write_all_layers_of_a_model(folder: Path, tmp_path: Pa
     assert (layer["number"], layer["shape"]) == (2, [6, 6])
 
 
+def test_look_puts_two_texts_or_two_models_on_a_page(folder: Path, tmp_path: Path) -> None:
+    page, other = tmp_path / "two.html", tmp_path / "other-bert"
+    save_tiny(other)
+    done = regard(
+        *("look", folder, "the animal was tired", "--layer", "2", "--html", page),
+        *("--compare", "the animal", "--compare-model", other),
+    )
+    assert done.returncode == 0, done.stderr
+    first, second = document(page)["subjects"]
+    assert (first["model"], second["model"]) == (str(folder), str(other))
+    assert (first["title"], second["title"]) == ("the animal was tired", "the animal")
+    assert first["start"]["view"] == "compare"
+    done = regard("look", folder, "the animal", "--compare", "the street")
+    assert done.returncode == 2
+    assert "put a second side on a page: add --html" in done.stderr
+
+
+def test_read_and_translate_write_what_was_read(tmp_path: Path) -> None:
+    page = tmp_path / "read.html"
+    done = regard("read", "The FBI is chasing a criminal .", "--html", page)
+    assert done.returncode == 0, done.stderr
+    subject = document(page)["subjects"][0]
+    (layer,) = subject["layers"]
+    assert subject["model"] == "lstmn"
+    assert (subject["start"]["view"], layer["recurrent"]) == ("reading", True)
+    assert layer["shape"] == [len(subject["texts"][0]["tokens"])] * 2
+    done = regard("translate", "Guten Morgen!", "--html", page)
+    assert done.returncode == 0, done.stderr
+    subject = document(page)["subjects"][0]
+    words = subject["layers"][0]
+    assert (subject["start"]["view"], words["name"], words["kind"]) == ("reading", "words", "cross")
+    target, source = (subject["texts"][i] for i in words["texts"])
+    assert (target["name"], source["name"]) == ("target", "source")
+    assert source["tokens"][:3] == ["Guten", "Morgen", "!"]
+    assert words["shape"] == [len(target["tokens"]), len(source["tokens"])]
+
+
 def test_a_page_that_cannot_be_written(tmp_path: Path) -> None:
     done = regard(
         "explain", "--example", "examples/two-heads.toml", "--html", tmp_path / "no" / "a.html"

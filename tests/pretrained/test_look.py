@@ -11,6 +11,7 @@ import torch
 
 import regard
 from regard.errors import RegardError
+from regard.pretrained import page
 from regard.pretrained.look import Look, Wish, look
 from regard.pretrained.lookfiles import csv_rows, look_json
 from regard.pretrained.textmodel import TextModel, load
@@ -258,7 +259,7 @@ def test_files(bert: tuple[TextModel, Any]) -> None:
 @pytest.mark.parametrize(
     ("wish", "words"),
     [
-        (Wish(layer=3), "layers are counted from 0: .* has no layer 3"),
+        (Wish(layer=3), "layers are counted from 0: .* has 3, got 3"),
         (Wish(layer=0, head=5), "heads are counted from 0: this layer has 5, got 5"),
         (Wish(word="cta"), "'cta' is not one of the words .* did you mean 'cat'"),
         (Wish(link=("cat", "dgo")), "'dgo' is not one of the words .* did you mean 'dog'"),
@@ -291,3 +292,22 @@ def test_positions(tmp_path: Path, family: str, most: int | None) -> None:
         model.run(model.read("The" * most))
     found = look(model, model.read("The street"), Wish(part="encoder" if family == "T5" else ""))
     assert found.done == found.layers == 2
+
+
+def test_a_page_that_is_too_large_is_foreseen(
+    llama: tuple[TextModel, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, tokens = llama[0], llama[0].read("the street " * 60)
+    page.check_page(model, tokens)
+    sizes: list[float] = []
+    monkeypatch.setattr(page, "_check_size", lambda numbers, *_: sizes.append(numbers))
+    page.check_page(model, tokens)
+    page.subject_of_text(model, tokens)
+    assert sizes[0] == pytest.approx(sizes[1], rel=0.1)
+    monkeypatch.undo()
+    monkeypatch.setattr(page, "MOST_MEGABYTES", 0.01)
+    monkeypatch.setattr(page, "EXACT", 0)
+    with pytest.raises(
+        RegardError, match=r"a page of .* tokens and \d layers .*--layer, or .*serve"
+    ):
+        page.check_page(model, tokens)

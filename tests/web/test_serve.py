@@ -26,6 +26,8 @@ from tests.models.tinybert import save_tiny
 from tests.pretrained.tinytext import STORY, save
 from tests.web.server import Client, process, thread
 
+HOSTILE = "the </script><img src=x onerror=window.hit=2> street"
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -82,6 +84,9 @@ def test_a_script_gets_the_weights(here: Client, folder: Path) -> None:
     np.testing.assert_allclose(coarse.reshape(cells.shape), cells, atol=1e-6)
     heads = here.ask(f"/api/looks/{name}/layers/1").json["heads"]
     assert len(heads) == 4
+    links = here.ask(f"/api/looks/{name}/links/40/2").json["layers"]
+    np.testing.assert_allclose(links, [w[0, :, 40, 2].tolist() for w in weights], atol=1e-6)
+    assert here.ask(f"/api/looks/{name}/links/40/9999").json["layers"] == [None, None]
     entropy = torch.special.entr(weights[1][0]).sum(-1).mean(-1)
     np.testing.assert_allclose([h["entropy"] for h in heads], entropy, atol=1e-5)
 
@@ -283,5 +288,51 @@ def test_in_a_browser_short_and_long(
     tiles = [url for url in asked if "/tiles/" in url]
     assert any("/tiles/5/0/0" in url for url in tiles)
     assert any("/tiles/0/" in url for url in tiles)
+    # The strongest head of a link among heads whose vectors are not here, then two side by side.
+    every = eager(folder, text)
+    page.keyboard.press("g")
+    best = max((every[k][0, h, 2100, 7].item(), k, h) for k in (0, 1) for h in range(4))
+    page.wait_for_selector(f".weight-now:text-is('{best[0]:.4f}')")
+    page.keyboard.press("6")
+    second = every[best[1]][0, (best[2] + 1) % 4, 2100]
+    page.wait_for_selector(f".compare-rows td:text-is('{second.max():.4f}')", timeout=20000)
+    assert errors == []
+    page.context.close()
+
+
+def test_two_texts_side_by_side_and_an_address_that_restores_them(
+    here: Client, browser: Any, folder: Path
+) -> None:
+    page = browser.new_context(viewport={"width": 1200, "height": 800}).new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(f"{here.address}/")
+    assert not page.is_visible("text=Beside what is shown")
+    page.fill("textarea", HOSTILE)
+    page.click("button:has-text('Look')")
+    page.wait_for_selector("html[data-ready]")
+    page.evaluate("document.activeElement.blur(); location.hash = 'layer=1&head=2&from=41&to=2'")
+    page.check("text=Beside what is shown")
+    shorter = HOSTILE.replace("</", "<")
+    page.fill("textarea", shorter)
+    page.click("button:has-text('Look')")
+    page.wait_for_selector("#view-compare .pane-title:has-text('the <script>')")
+    first, second = (eager(folder, text)[1][0, 2, -1].numpy() for text in (HOSTILE, shorter))
+    page.wait_for_selector(f".link-now:has-text('{first[2]:.4f}')")
+    both = np.delete(first, 4)  # the token "/"
+    most = np.abs(both - second).argmax()
+    page.wait_for_selector(f".compare-rows td:text-is('{second[most]:.4f}')")
+    address = page.url
+    assert re.search(r"look=[0-9a-f]{16}\.[0-9a-f]{16}", address)
+    page.goto("about:blank")
+    page.goto(address)
+    page.wait_for_selector("#view-compare .pane-title:has-text('the <script>')")
+    assert page.inner_text("h1") == HOSTILE
+    assert page.evaluate("window.hit") is None
+    page.goto("about:blank")
+    page.goto(f"{here.address}/#look=00ff")
+    page.wait_for_selector(".ask [role=status]:has-text('there is no such look')")
+    page.evaluate("hash => { location.hash = hash; }", address.split("#")[1])
+    page.wait_for_selector("#view-compare .pane-title:has-text('the <script>')")
     assert errors == []
     page.context.close()

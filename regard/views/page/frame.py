@@ -31,8 +31,9 @@ def frame_html(*subjects: Subject, height: int = 720) -> str:
     if len(text) > LARGEST:
         return f"{picture}<p>{len(text) / 1e6:.0f} MB: save it with .save_html(path) to see it.</p>"
     return (
-        f"<details><summary>{html.escape(visible_title(subjects[0].title))}</summary>{picture}</details>"
-        '<iframe sandbox="allow-scripts allow-downloads" loading="lazy" '
+        f"<details><summary>A still picture of it</summary>{picture}</details>"
+        '<iframe sandbox="allow-scripts allow-downloads" allow="clipboard-write" loading="lazy" '
+        f'title="{html.escape(visible_title(subjects[0].title))}" '
         f'style="width:100%;height:{height}px;border:1px solid #8884;border-radius:8px" '
         f'srcdoc="{html.escape(text)}"></iframe>'
     )
@@ -42,7 +43,9 @@ def still(subject: Subject) -> str:
     """The first head as a PNG picture in an ``img`` element."""
     sheet = subject.sheets[int(subject.start.get("layer", 0))]
     weights = weights_of(sheet, int(subject.start.get("head", 0)))
-    data = base64.b64encode(png_of(pooled(weights, 256))).decode()
+    cells = pooled(weights, 256)
+    by = max(1, 256 // max(cells.shape))  # sharp also where a style is not allowed
+    data = base64.b64encode(png_of(cells.repeat(by, 0).repeat(by, 1))).decode()
     queries, keys = sheet.shape
     told = f"attention of {queries} x {keys} tokens, head {subject.start.get('head', 0)}"
     return (

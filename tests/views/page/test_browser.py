@@ -13,7 +13,7 @@ import pytest
 import torch
 
 import regard
-from regard.attention import AttentionMap
+from regard.attention import AttentionMap, causal
 from regard.pretrained.kinds import scored
 from regard.pretrained.page import subject_of_observation
 from regard.pretrained.patterns import Patterns
@@ -134,6 +134,24 @@ def test_a_narrow_and_a_wide_screen(small: tuple[Any, Path], opened: Open) -> No
             assert wide <= width, (view, wide)
 
 
+def test_on_paper_a_view_is_a_light_and_whole_picture(tmp_path: Path, opened: Open) -> None:
+    tokens = [f"t{i}" for i in range(80)]  # more than a screen shows
+    file = saved(observed(tokens, layers=1), tmp_path)
+    sheet = opened(file, "#view=head", color_scheme="dark")
+    page = sheet.page
+    page.emulate_media(media="print", color_scheme="dark")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".print-only svg text").all_text_contents() == [*tokens, *tokens]
+    assert page.get_attribute(".print-only svg > rect", "fill") == "#ffffff"
+    assert not page.is_visible("#view-head")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="screen", color_scheme="dark")
+    assert page.is_visible("#view-head")
+    assert page.get_attribute("html", "data-theme") is None
+    assert page.pdf()[:5] == b"%PDF-"
+    sheet.clean()
+
+
 def test_the_keyboard_does_everything(small: tuple[Any, Path], opened: Open) -> None:
     sheet = opened(small[1], "#view=head")
     for number, view in enumerate(VIEWS, 1):
@@ -186,8 +204,18 @@ def test_a_link_restores_the_view(small: tuple[Any, Path], opened: Open) -> None
     assert again.state == sheet.state
     assert again.state["masked"] == "5"
     assert again.page.inner_text(".link-now") == sheet.page.inner_text(".link-now")
+    assert again.page.input_value("input[type=range]") == "2.5"
+    sheet.choose(view="map", sight="2,3,40")
+    again = opened(small[1], f"#{sheet.page.evaluate('location.hash.slice(1)')}")
+    again.page.wait_for_timeout(300)
+    assert again.state["sight"] == "2,3,40"
+    again.page.focus(".pane")
+    again.press("Shift+ArrowRight").page.wait_for_timeout(250)
+    assert again.state["sight"] != "2,3,40"
+    again.press("0").page.wait_for_timeout(250)
+    assert again.state["sight"] == ""
     strange = opened(
-        small[1], "#view=nothing&layer=99&head=-4&from=x&share=NaN&with=9.9.9&palette=no"
+        small[1], "#view=nothing&sight=x,,9&layer=99&head=-4&from=x&share=NaN&with=9.9.9&palette=no"
     )
     assert strange.state["layer"] == "1"
     strange.choose(view="compare").clean()
@@ -208,6 +236,37 @@ def test_what_if(small: tuple[Any, Path], opened: Open) -> None:
     np.testing.assert_allclose(weights(sheet), row(observation, 1, 1, 5), atol=1e-6)
     assert not sheet.page.locator(".banner").is_visible()
     assert sheet.page.locator(".changed").count() == 0
+
+
+def test_the_focus_stays_while_numbers_change(small: tuple[Any, Path], opened: Open) -> None:
+    sheet = opened(small[1], "#view=steps&from=5")
+    page = sheet.page
+    page.focus("[data-focus='mask 2']")
+    sheet.press("Space")
+    assert page.evaluate("document.activeElement.dataset.focus") == "mask 2"
+    assert sheet.press("Space").state.get("masked") is None
+    page.focus("input[aria-label='Factor on the scale']")
+    sheet.press("ArrowRight", "ArrowRight", "ArrowRight")
+    assert sheet.state["factor"] == "1.3"
+    sheet.choose(view="reading")
+    page.focus(".chip[data-i='2']")
+    sheet.press("Enter")
+    assert page.evaluate("document.activeElement.dataset.i") == "2"
+    assert sheet.state["from"] == "2"
+
+
+def test_messages_are_seen_and_keys_rest_in_a_dialog(small: tuple[Any, Path], opened: Open) -> None:
+    sheet = opened(small[1], "#view=overview&from=3&to=1")
+    sheet.press("g")
+    sheet.wait("document.querySelector('#said.seen')?.textContent.includes('strongest link')")
+    sheet.press("e", "3")
+    assert sheet.state["view"] == "overview"
+    sheet.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    for kind in ("SVG", "CSV", "JSON", "PNG"):
+        sheet.page.get_by_role("button", name=f"Copy {kind}").click()
+        said = "Picture" if kind == "PNG" else kind
+        sheet.wait(f"document.querySelector('dialog .said').textContent === '{said} copied'")
+    sheet.clean()
 
 
 def test_words_and_sinks(small: tuple[Any, Path], opened: Open) -> None:
@@ -267,6 +326,18 @@ def test_the_map_in_both_ways_of_drawing(tmp_path: Path, opened: Open) -> None:
     assert "weight 1.000e−4" in sheet.page.inner_text(".tip")
 
 
+def test_the_overview_of_a_map_too_large_to_be_kept(tmp_path: Path, opened: Open) -> None:
+    torch.manual_seed(1)
+    head = AttentionMap.from_vectors(torch.randn(2100, 2), torch.randn(2100, 2), mask=causal())
+    head.save_html(tmp_path / "long.html")
+    sheet = opened(tmp_path / "long.html", "#view=overview&from=2000&to=7")
+    sheet.wait("document.querySelector('.card-entropy').textContent !== ''")
+    (found,) = sheet.rows()
+    assert abs(found["entropy (nats)"] - float(head.entropy().mean())) < 2e-3
+    assert abs(found["weight of the link"] - float(head[2000][7])) < 1e-6
+    sheet.clean()
+
+
 def test_zoom_to_a_single_weight(tmp_path: Path, opened: Open) -> None:
     observation = observed([f"t{i}" for i in range(150)], layers=1)
     sheet = opened(saved(observation, tmp_path), "#view=map&from=99&to=42")
@@ -277,7 +348,8 @@ def test_zoom_to_a_single_weight(tmp_path: Path, opened: Open) -> None:
     ours = row(observation, 0, 0, 100)
     assert sheet.page.inner_text(".weight-now") == f"{ours[42]:.4f}"
     grid = {r[""]: r for r in sheet.rows()}
-    assert abs(grid["t100"]["t42"] - ours[42]) < 1e-4
+    assert len(grid) == 150
+    assert abs(grid["t100"]["t42"] - ours[42]) < 1e-6
 
 
 def test_reading_a_recurrent_network(tmp_path: Path, opened: Open) -> None:
@@ -312,6 +384,11 @@ def test_an_alignment_is_a_rectangle(tmp_path: Path, opened: Open) -> None:
         ),
     )
     sheet = opened(file, "#view=reading&from=1")
+    lines = sheet.page.locator(".arcs path").count()
+    assert lines == 3
+    picture = ET.fromstring(sheet.saved("SVG"))
+    assert len([e for e in picture.iter() if e.tag.endswith("path")]) == lines
+    assert len([e for e in picture.iter() if e.tag.endswith("title") and "→" in e.text]) == 2 * 3
     assert sheet.page.locator(".chip[data-kind=memory] small").all_inner_texts() == [
         "0.25",
         "0.50",
@@ -336,7 +413,27 @@ def test_compare_two_texts(tmp_path: Path, opened: Open) -> None:
     np.testing.assert_allclose(by["the"]["difference"], one[1] - two[1], atol=2e-4)
     np.testing.assert_allclose(by["it / they"]["second"], two[5], atol=1e-4)
     sheet.page.select_option(".view-compare label:has-text('Text') select", "0")
-    assert sheet.state["with"] == "0.0.0"
+    assert sheet.state["with"] == "0.1.2"
+    sheet.clean()
+
+
+def test_compare_texts_of_different_lengths(tmp_path: Path, opened: Open) -> None:
+    longer = ["[CLS]", "the", "old", "an", "##im", "##al", "they", "[SEP]"]
+    first, second = observed(TOKENS), observed(longer, seed=5)
+    file = tmp_path / "two.html"
+    first.save_html(file, model="A", compare={"B": second})
+    sheet = opened(file, "#from=5&head=1")
+    assert sheet.state["view"] == "compare"
+    by = {entry["token"]: entry for entry in sheet.rows()}
+    one, two = row(first, 0, 1, 5), row(second, 0, 1, 6)  # "it" stands where "they" does
+    np.testing.assert_allclose(by["##im"]["difference"], one[3] - two[4], atol=1e-6)
+    np.testing.assert_allclose(by["it / they"]["second"], two[6], atol=1e-6)
+    assert (by["old"]["first"], by["old"]["difference"]) == (None, None)
+    assert "7 × 7 tokens that both have" in sheet.page.inner_text(".view-compare .quiet")
+    sheet.page.locator(".pane").nth(2).hover(position={"x": 250, "y": 250})
+    assert "difference" in sheet.page.locator(".pane .tip").nth(2).inner_text()
+    picture = sheet.saved("SVG").decode()
+    assert all(f">{word}</text>" in picture for word in ("old", "it / they", "First − second"))
     sheet.clean()
 
 

@@ -55,6 +55,7 @@ def test_objects_show_themselves() -> None:
         data = re.search(r'src="data:image/png;base64,([^"]+)"', text)
         assert data is not None
         assert base64.b64decode(data[1]).startswith(b"\x89PNG")
+        assert int.from_bytes(base64.b64decode(data[1])[16:20]) in range(250, 257)  # its width
     assert Trace()._repr_html_() == ""
 
 

@@ -26,11 +26,13 @@ export function isChange(change) {
 
 /** One layer's arrays, loaded when first needed. */
 export class Layer {
-  /** @param {LayerData} data @param {Arrays} arrays @param {number} index */
-  constructor(data, arrays, index) {
+  /** @param {LayerData} data @param {Arrays} arrays @param {number} index
+   * @param {string} [address] where a server has the rest of it */
+  constructor(data, arrays, index, address = "") {
     this.data = data;
     this.arrays = arrays;
     this.index = index;
+    this.address = address;
     this.heads = data.heads.map((_, place) => new Head(this, place));
     /** @type {Promise<void> | null} */
     this.loading = null;
@@ -57,6 +59,12 @@ export class Layer {
    * @returns {Promise<{summary: {kind: string, share: number, entropy: number}, most: number,
    *   grid: {rows: number, columns: number, cells: Float32Array}}[] | null>} */
   async summaries() {
+    return null;
+  }
+
+  /** Every head's weight of one link, as a server says it; here the page computes it.
+   * @param {number} i @param {number} j @returns {Promise<number[] | null>} */
+  async links(i, j) {
     return null;
   }
 

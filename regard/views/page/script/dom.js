@@ -32,13 +32,13 @@ function fill(element, props, children) {
       element.setAttribute(name, value === true ? "" : String(value));
     }
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return element;
 }
 
 /** Put these children in place of what is there. @param {Element} element @param {any[]} children */
 export function put(element, ...children) {
-  element.replaceChildren(...children.flat().filter((c) => c !== null && c !== undefined));
+  element.replaceChildren(...children.flat(Infinity).filter((c) => c !== null && c !== undefined));
 }
 
 const ACTING =
@@ -77,10 +77,27 @@ export function small(value) {
   return value < 1e-3 ? value.toExponential(1).replace("-", "−") : number(value);
 }
 
-/** A message for people who cannot see what changed. @param {string} text */
+let fading = 0;
+
+/** A short message: read out, and seen for a moment; in a dialog, inside it. @param {string} text */
 export function say(text) {
-  const line = document.getElementById("said");
-  if (line) line.textContent = text;
+  const line = document.querySelector("dialog[open] .said") ?? document.getElementById("said");
+  if (!line) return;
+  line.textContent = text;
+  line.classList.toggle("seen", text !== "");
+  clearTimeout(fading);
+  fading = setTimeout(() => line.classList.remove("seen"), 5000);
+}
+
+/** Make the content of an element anew; what had the focus (by its data-focus) has it again.
+ * @param {Element} element @param {() => void} act */
+export function keepingFocus(element, act) {
+  const active = /** @type {HTMLElement | null} */ (document.activeElement);
+  const name = active && element.contains(active) ? active.dataset.focus : undefined;
+  act();
+  if (name === undefined) return;
+  const again = [...element.querySelectorAll("[data-focus]")].find((e) => /** @type {any} */ (e).dataset.focus === name);
+  /** @type {HTMLElement | undefined} */ (again)?.focus({ preventScroll: true });
 }
 
 /** Works through a long list a little at a time, so that the page stays awake.

@@ -1,19 +1,28 @@
 // What can be taken away: a picture, a table, a link.
 
 import { make, say } from "./dom.js";
-import { head, layer, model, nameOf, subject } from "./model.js";
+import { head, layer, nameOf, subject } from "./model.js";
 import { state, toFragment } from "./state.js";
 
-/** @typedef {{columns: string[], rows: string[][]}} Table */
+/** @typedef {{columns: string[], rows: (string | number)[][], part?: string}} Table
+ * `part` says what it is of, if it is not everything */
 
 /** A table as CSV. A cell that a spreadsheet would take for a formula begins with an apostrophe.
  * @param {Table} table */
 export function toCsv({ columns, rows }) {
-  const cell = (/** @type {string} */ text) => {
-    const safe = /^[=+@\t\r]|^-(?![\d.]+$)/.test(text) ? `'${text}` : text.replace(/^−(?=[\d∞])/, "-");
+  const cell = (/** @type {string | number} */ value) => {
+    if (typeof value === "number") return Number.isNaN(value) ? "" : String(plain(value));
+    const text = wellFormed(value);
+    const safe = /^[=+@\t\r-]/.test(text) ? `'${text}` : text;
     return /[",\n\r]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
-  return [columns, ...rows].map((line) => line.map((text) => cell(wellFormed(text))).join(",")).join("\r\n") + "\r\n";
+  return [columns, ...rows].map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n";
+}
+
+/** A number with the digits that float32 has; infinity by name. @param {number} value */
+function plain(value) {
+  if (!Number.isFinite(value)) return value < 0 ? "-inf" : "inf";
+  return Number(value.toPrecision(8));
 }
 
 /** @param {string} text without lone surrogates, which no file can hold */
@@ -23,21 +32,13 @@ function wellFormed(text) {
 
 /** @param {Table} table */
 export function toJson(table) {
-  const value = (/** @type {string} */ text) => {
-    const plain = text.replace("−", "-");
-    return /^-?\d+(\.\d+)?(e-?\d+)?$/.test(plain) ? Number(plain) : text;
-  };
+  const value = (/** @type {string | number} */ cell) => (typeof cell === "string" ? cell : Number.isNaN(cell) ? null : plain(cell));
   return JSON.stringify({
-    regard: model.document.regard, model: subject().data.model, title: subject().data.title, view: state.view,
+    regard: subject().document.regard, model: subject().data.model, title: subject().data.title, view: state.view,
     layer: layer().data.number, kind: layer().data.kind, head: head().number,
     words: state.words, sinks: state.sinks, masked: [...state.change.masked], factor: state.change.factor,
-    columns: table.columns, rows: table.rows.map((row) => row.map((text, i) => (isText(table, i) ? text : value(text)))),
+    ...(table.part ? { part: table.part } : {}), columns: table.columns, rows: table.rows.map((row) => row.map(value)),
   }, null, 1);
-}
-
-/** @param {Table} table @param {number} column */
-function isText(table, column) {
-  return ["from", "to", "token", "word", "looks most at", "layer", "kind", ""].includes(table.columns[column]);
 }
 
 /** @param {SVGElement} picture */
@@ -85,11 +86,21 @@ export async function copy(content, what) {
     if (typeof content === "string") await navigator.clipboard.writeText(content);
     else await navigator.clipboard.write([new ClipboardItem({ [content.type]: content })]);
     say(`${what} copied`);
-    return true;
   } catch {
-    say(`${what} could not be copied: the browser does not allow it here`);
-    return false;
+    if (typeof content === "string" && copyOldWay(content)) return say(`${what} copied`);
+    say(`${what} could not be copied: the browser does not allow it here. Saving it works.`);
   }
+}
+
+/** By a selection, which frames may do that may not use the clipboard. @param {string} text */
+function copyOldWay(text) {
+  const field = make("textarea", { class: "unseen", "aria-hidden": "true" });
+  field.value = text;
+  (document.querySelector("dialog[open]") ?? document.body).append(field);
+  field.select();
+  const done = document.execCommand("copy");
+  field.remove();
+  return done;
 }
 
 export function linkHere() {

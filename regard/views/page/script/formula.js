@@ -17,13 +17,14 @@ const bold = (/** @type {string} */ name) => {
 /** @type {Object<string, () => any[]>} */
 const FORMULAS = {
   input: () => [sub("x", "i")],
-  query: () => [sub("q", "i"), sign("="), sub("x", "i"), sub("W", "Q")],
-  key: () => [sub("k", "j"), sign("="), sub("x", "j"), sub("W", "K")],
-  value: () => [sub("v", "j"), sign("="), sub("x", "j"), sub("W", "V")],
+  query: () => [...["Q", "K", "V"].flatMap((name, i) => [i ? sign(",") : null, sub(name.toLowerCase(), i ? "j" : "i"), sign("="), sub("x", i ? "j" : "i"), sub("W", name)])].filter(Boolean),
+  asItIs: () => [sub("q", "i"), sign("="), sub("k", "i"), sign("="), sub("v", "i"), sign("="), sub("x", "i")],
   scores: () => [sub("q", "i"), sign("·"), sub("k", "j")],
   scaled: () => [sub("e", "ij"), sign("="), math("mfrac", row(sub("q", "i"), sign("·"), sub("k", "j")), math("msqrt", id("d")))],
+  unscaled: () => [sub("e", "ij"), sign("="), sub("q", "i"), sign("·"), sub("k", "j")],
+  scaledBy: () => [sub("e", "ij"), sign("="), bold("scale"), sub("q", "i"), sign("·"), sub("k", "j")],
   mask: () => [sub("e", "ij"), sign("="), sign("−"), bold("∞")],
-  weights: () => [sub("a", "ij"), sign("="), math("mfrac", row(bold("exp"), sub("e", "ij")), row(sumOver("j"), bold("exp"), sub("e", "ij")))],
+  weights: () => [sub("a", "ij"), sign("="), math("mfrac", row(bold("exp"), sub("e", "ij")), row(sumOver("m"), bold("exp"), sub("e", "im")))],
   weighted: () => [sub("a", "ij"), sub("v", "j")],
   context: () => [sub("c", "i"), sign("="), sumOver("j"), sub("a", "ij"), sub("v", "j")],
   concatenated: () => [sign("["), math("msup", id("c"), math("mn", "1")), sign(";"), sign("…"), sign(";"), math("msup", id("c"), id("h")), sign("]")],

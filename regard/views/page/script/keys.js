@@ -108,7 +108,7 @@ export function listenToKeys(more) {
   const acts = { ...ACTS, ...more };
   document.addEventListener("keydown", (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
-    if (event.ctrlKey || event.metaKey || event.altKey || dialog.open || !model.subjects.length) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") || !model.subjects.length) return;
     if (target.matches("input:not([type=checkbox], [type=range]), textarea, select")) return;
     const isArrow = event.key.startsWith("Arrow");
     if (isArrow && target.matches("input, [role=tab], [role=gridcell], summary")) return;

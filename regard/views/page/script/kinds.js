@@ -53,47 +53,58 @@ function aboutOf(text, isSelf) {
   return { tokens: text.tokens, separators: text.separators, places, isSelf };
 }
 
-/** @param {Head} head @param {Float32Array} weights @param {Text} to @returns {Summary} */
-export function summarise(head, weights, to) {
-  const { queries, keys } = head;
-  const isSelf = head.layer.data.kind === "self" && to.tokens.length === queries;
-  const about = aboutOf(to, isSelf);
-  const sums = PATTERNS.map(() => ({ score: 0, chance: 0, count: 0 }));
-  const even = { sum: 0, count: 0 };
-  let entropies = 0;
-  const masked = head.hasMask;
-  for (let i = 0; i < queries; i++) {
-    const seen = masked ? Array.from({ length: keys }, (_, j) => head.allows(i, j)) : null;
+/** What is known of a head after its rows were added one by one. */
+export class Tally {
+  /** @param {Head} head @param {Text} to */
+  constructor(head, to) {
+    this.head = head;
+    const isSelf = head.layer.data.kind === "self" && to.tokens.length === head.queries;
+    this.about = aboutOf(to, isSelf);
+    this.sums = PATTERNS.map(() => ({ score: 0, chance: 0, count: 0 }));
+    this.even = { sum: 0, count: 0 };
+    this.entropies = 0;
+  }
+
+  /** @param {number} i @param {Float32Array} weights of row i */
+  add(i, weights) {
+    const { head, even, about } = this;
+    const { queries, keys } = head;
+    const seen = head.hasMask ? Array.from({ length: keys }, (_, j) => head.allows(i, j)) : null;
     const total = seen ? seen.filter(Boolean).length : keys;
     let entropy = 0;
-    for (let j = 0, at = i * keys; j < keys; j++, at++) if (weights[at] > 0) entropy -= weights[at] * Math.log(weights[at]);
-    entropies += entropy;
+    for (let j = 0; j < keys; j++) if (weights[j] > 0) entropy -= weights[j] * Math.log(weights[j]);
+    this.entropies += entropy;
     if (total > 1) {
       even.sum += entropy / Math.log(total);
       even.count += 1;
     }
-    PATTERNS.forEach((pattern, p) => addRow(pattern, sums[p], i, total, seen, weights, keys, i + keys - queries, about));
+    PATTERNS.forEach((pattern, p) => addRow(pattern, this.sums[p], i, total, seen, weights, i + keys - queries, about));
   }
-  const scores = sums.map((sum) => sum.score / Math.max(1, sum.count));
-  const excess = sums.map((sum, p) => {
-    const chance = sum.chance / Math.max(1, sum.count);
-    return sum.count >= FEWEST ? (scores[p] - chance) / Math.max(1e-9, 1 - chance) : 0;
-  });
-  const kind = kindOf(scores, excess, even.sum / Math.max(1, even.count));
-  const place = PATTERNS.indexOf(kind);
-  return { kind, share: place < 0 ? NaN : scores[place], entropy: entropies / Math.max(1, queries) };
+
+  /** @returns {Summary} */
+  summary() {
+    const { sums, even } = this;
+    const scores = sums.map((sum) => sum.score / Math.max(1, sum.count));
+    const excess = sums.map((sum, p) => {
+      const chance = sum.chance / Math.max(1, sum.count);
+      return sum.count >= FEWEST ? (scores[p] - chance) / Math.max(1e-9, 1 - chance) : 0;
+    });
+    const kind = kindOf(scores, excess, even.sum / Math.max(1, even.count));
+    const place = PATTERNS.indexOf(kind);
+    return { kind, share: place < 0 ? NaN : scores[place], entropy: this.entropies / Math.max(1, this.head.queries) };
+  }
 }
 
 /** @param {string} pattern @param {{score: number, chance: number, count: number}} sum @param {number} i
- * @param {number} total @param {boolean[] | null} seen @param {Float32Array} weights @param {number} keys
+ * @param {number} total @param {boolean[] | null} seen @param {Float32Array} weights
  * @param {number} centre @param {About} about */
-function addRow(pattern, sum, i, total, seen, weights, keys, centre, about) {
+function addRow(pattern, sum, i, total, seen, weights, centre, about) {
   let targets = 0;
   let score = 0;
   for (const j of targetsOf(pattern, i, centre, about)) {
-    if (j < 0 || j >= keys || (seen && !seen[j])) continue;
+    if (j < 0 || j >= weights.length || (seen && !seen[j])) continue;
     targets += 1;
-    score += weights[i * keys + j];
+    score += weights[j];
   }
   const always = pattern === "first" || pattern === "separator";
   if (!targets || (!always && total <= targets)) return;
@@ -116,20 +127,23 @@ function kindOf(scores, excess, even) {
   return even >= EVEN ? "broad" : "mixed";
 }
 
-/** The largest weight of each cell of a coarse grid, so that a thin peak survives.
- * @param {Float32Array} weights @param {number} rows @param {number} columns @param {number} most
- * @returns {{rows: number, columns: number, cells: Float32Array}} */
-export function pooled(weights, rows, columns, most) {
-  const down = Math.max(1, Math.ceil(rows / most));
-  const across = Math.max(1, Math.ceil(columns / most));
-  const grid = { rows: Math.ceil(rows / down), columns: Math.ceil(columns / across) };
-  const cells = new Float32Array(grid.rows * grid.columns);
-  for (let r = 0; r < rows; r++) {
-    const to = Math.floor(r / down) * grid.columns;
-    for (let c = 0, at = r * columns; c < columns; c++, at++) {
-      const cell = to + Math.floor(c / across);
-      if (weights[at] > cells[cell]) cells[cell] = weights[at];
+/** The largest weight of each cell of a coarse grid, so that a thin peak survives; row by row. */
+export class Grid {
+  /** @param {number} rows @param {number} columns @param {number} most on a side */
+  constructor(rows, columns, most) {
+    this.down = Math.max(1, Math.ceil(rows / most));
+    this.across = Math.max(1, Math.ceil(columns / most));
+    this.rows = Math.ceil(rows / this.down);
+    this.columns = Math.ceil(columns / this.across);
+    this.cells = new Float32Array(this.rows * this.columns);
+  }
+
+  /** @param {number} r @param {Float32Array} row */
+  add(r, row) {
+    const from = Math.floor(r / this.down) * this.columns;
+    for (let c = 0; c < row.length; c++) {
+      const cell = from + Math.floor(c / this.across);
+      if (row[c] > this.cells[cell]) this.cells[cell] = row[c];
     }
   }
-  return { ...grid, cells };
 }

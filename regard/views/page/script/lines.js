@@ -1,7 +1,7 @@
 // Head: the tokens in two columns, and lines for the strongest weights between them.
 
 import { isDark } from "./colour.js";
-import { make, number, put, shown, small, svg, tokenText } from "./dom.js";
+import { make, number, put, shown, svg, tokenText } from "./dom.js";
 import { head, isRightToLeft, layer, nameOf, picture, textsOf } from "./model.js";
 import { choose, state } from "./state.js";
 /** @import {Picture, Unit} from "./picture.js" */
@@ -255,10 +255,10 @@ export function linesTable() {
   const of = picture();
   const r = of.rowOf(state.query);
   const row = of.row(r);
-  const order = Array.from(row.keys()).sort((a, b) => row[b] - row[a]).slice(0, 200);
+  const order = Array.from(row.keys()).sort((a, b) => row[b] - row[a]);
   return {
     columns: ["from", "to", "position", "weight"],
-    rows: order.map((c) => [of.rows[r].label, of.columns[c].label, String(of.columns[c].number), small(row[c])]),
+    rows: order.map((c) => [of.rows[r].label, of.columns[c].label, of.columns[c].number, row[c]]),
   };
 }
 

@@ -2,33 +2,34 @@
 
 import { isChange, NO_CHANGE } from "./attention.js";
 import { isDark } from "./colour.js";
-import { buildCompare, compareCanvas, compareTable, resetCompare, updateCompare } from "./compare.js";
-import { make, number, put, say, shown, svg, tokenText } from "./dom.js";
+import { buildCompare, compareSvg, compareTable, resetCompare, updateCompare } from "./compare.js";
+import { make, number, put, say, shown, tokenText } from "./dom.js";
 import { copy, linkHere, save, toCanvas, toCsv, toJson, toPng, toSvgText } from "./files.js";
-import { buildHelp, listenToKeys, moveHead, moveLayer, showHelp } from "./keys.js";
+import { buildHelp, listenToKeys, moveHead, showHelp } from "./keys.js";
 import { buildLines, linesSvg, linesTable, updateLines } from "./lines.js";
-import { buildMap, mapCanvas, mapSvg, mapTable, updateMap } from "./map.js";
-import { head, layer, layerName, model, openDocument, picture, subject, subjectNames, textsOf, tokenOf } from "./model.js";
-import { buildOverview, overviewCanvas, overviewTable, resetOverview, strongest, updateOverview } from "./overview.js";
-import { buildReading, readingCanvas, readingTable, updateReading } from "./reading.js";
+import { buildMap, exact, mapCanvas, mapSvg, mapTable, updateMap } from "./map.js";
+import { head, layer, layerName, model, openParcels, picture, subject, subjectNames, textsOf, tokenOf } from "./model.js";
+import { buildOverview, overviewSvg, overviewTable, resetOverview, strongest, updateOverview } from "./overview.js";
+import { buildReading, readingSvg, readingTable, updateReading } from "./reading.js";
 import { choose, fromFragment, setClamp, state, VIEWS, watch } from "./state.js";
 import { buildSteps, stepsSvg, stepsTable, updateSteps } from "./steps.js";
 /** @import {State} from "./state.js" */
 /** @import {Table} from "./files.js" */
+/** @import {Parcel} from "./model.js" */
 
 /**
  * @typedef {{title: string, build: () => any, update: (changed: Set<string>) => void | Promise<void>,
- *   table: () => Table, canvas?: () => HTMLCanvasElement, svg?: () => SVGElement}} View
+ *   table: () => Table, canvas?: () => HTMLCanvasElement, svg: () => SVGElement}} View
  */
 
 /** @type {Object<string, View>} */
 const views = {
-  overview: { title: "Overview", build: buildOverview, update: updateOverview, table: overviewTable, canvas: overviewCanvas },
+  overview: { title: "Overview", build: buildOverview, update: updateOverview, table: overviewTable, svg: overviewSvg },
   head: { title: "Head", build: buildLines, update: updateLines, table: linesTable, svg: linesSvg },
   map: { title: "Map", build: buildMap, update: updateMap, table: mapTable, canvas: mapCanvas, svg: mapSvg },
   steps: { title: "Steps", build: buildSteps, update: updateSteps, table: stepsTable, svg: stepsSvg },
-  reading: { title: "Reading", build: buildReading, update: updateReading, table: readingTable, canvas: readingCanvas, svg: mapSvg },
-  compare: { title: "Compare", build: buildCompare, update: updateCompare, table: compareTable, canvas: compareCanvas },
+  reading: { title: "Reading", build: buildReading, update: updateReading, table: readingTable, svg: readingSvg },
+  compare: { title: "Compare", build: buildCompare, update: updateCompare, table: compareTable, svg: compareSvg },
 };
 
 /** @type {Object<string, any>} */
@@ -48,6 +49,7 @@ function buildPage() {
   parts.changed = make("div", { class: "banner", role: "status", hidden: true });
   parts.table = make("details", { class: "as-table", on: { toggle: fillTable } }, make("summary", {}, "The numbers as a table"), make("div", { class: "table-box" }));
   parts.made = make("footer", {});
+  parts.print = make("div", { class: "print-only" });
   parts.files = filesMenu();
   document.body.append(
     make("a", { class: "skip", href: "#main", on: { click: (/** @type {Event} */ e) => { e.preventDefault(); parts.main.focus(); } } }, "To the picture"),
@@ -58,9 +60,9 @@ function buildPage() {
     make("nav", { class: "nav", "aria-label": "Views" }, parts.tabs),
     buildWhere(),
     parts.changed,
-    (parts.main = make("main", { id: "main", tabindex: -1 }, parts.panels, parts.table)),
+    (parts.main = make("main", { id: "main", tabindex: -1 }, parts.panels, parts.print, parts.table)),
     parts.made,
-    make("p", { id: "said", class: "unseen", role: "status", "aria-live": "polite" }),
+    make("p", { id: "said", class: "said", role: "status", "aria-live": "polite" }),
     buildHelp(), parts.files);
 }
 
@@ -81,7 +83,7 @@ function buildWhere() {
   parts.where = make("section", { class: "where", "aria-label": "What is chosen" },
     field("Text", parts.subject), field("Layer", parts.layer),
     make("span", { class: "buttons" }, field("Head", parts.head), step("‹", "The head before ([)", () => moveHead(-1)), step("›", "The head after (])", () => moveHead(1))),
-    make("span", { class: "link-field" }, parts.link, step("Strongest head", "Go to the head with the strongest link between these tokens (g)", () => void strongest())),
+    make("span", { class: "link-field" }, parts.link, parts.strongest = step("Strongest head", "Go to the head with the strongest link between these tokens (g)", () => void strongest())),
     make("label", { class: "check" }, parts.words, "Words"),
     make("label", { class: "check" }, parts.sinks, "Hide sinks"), parts.find);
   return parts.where;
@@ -134,6 +136,7 @@ function update(changed) {
     const tab = document.getElementById(`tab-${name}`);
     tab?.setAttribute("aria-selected", String(chosen));
     if (tab) tab.tabIndex = chosen ? 0 : -1;
+    if (tab && chosen && changed.has("view")) parts.tabs.scrollLeft = tab.offsetLeft - parts.tabs.clientWidth / 2;
   });
   updateWhere();
   updateBanner();
@@ -173,13 +176,15 @@ function updateWhere() {
   parts.subject.closest("label").hidden = model.subjects.length < 2;
   parts.layer.closest("label").hidden = subject().layers.length < 2;
   parts.head.closest(".buttons").hidden = layer().heads.length < 2;
+  parts.strongest.hidden = subject().layers.flatMap((l) => l.heads).length < 2;
   parts.words.checked = state.words;
   parts.sinks.checked = !state.sinks;
   const [from, to] = textsOf(layer());
   parts.words.closest("label").hidden = [from, to].every((text) => text.words.length === text.tokens.length);
   parts.title.replaceChildren(tokenText(subject().data.title, 160));
   const { model: name, notes, mechanism } = subject().data;
-  parts.model.replaceChildren(...[shown(name || mechanism, 100), ...notes.map((note) => shown(note, 300))].filter(Boolean).join(" · ") || "");
+  const said = [name || mechanism, ...notes].filter(Boolean).map((text) => shown(text, 300));
+  parts.model.textContent = said.join(" · ");
   updateLink();
 }
 
@@ -211,10 +216,15 @@ function fillTable() {
   if (!parts.table.open || !head().isReady) return;
   const table = views[state.view].table();
   const rows = table.rows.slice(0, 200);
+  const columns = table.columns.slice(0, 200);
+  const cut = table.rows.length > rows.length || table.columns.length > columns.length;
+  const said = [views[state.view].title, table.part, cut ? `${rows.length} of ${table.rows.length} rows and ${columns.length} of ${table.columns.length} columns; an export has all` : ""];
+  const text = (/** @type {string | number} */ cell) => (typeof cell === "string" ? tokenText(cell, 60)
+    : Number.isInteger(cell) ? String(cell) : Number.isNaN(cell) ? "" : Math.abs(cell) < 1 ? exact(cell) : number(cell));
   put(parts.table.lastElementChild, make("table", { class: "plain" },
-    make("caption", {}, `${views[state.view].title}${table.rows.length > rows.length ? `: the first ${rows.length} of ${table.rows.length} rows; an export has all` : ""}`),
-    make("thead", {}, make("tr", {}, table.columns.map((name) => make("th", { scope: "col" }, shown(name, 24) === "∅" ? "from \\ to" : tokenText(name, 24))))),
-    make("tbody", {}, rows.map((row) => make("tr", {}, row.map((cell, i) => (i === 0 ? make("th", { scope: "row" }, tokenText(cell, 60)) : make("td", {}, tokenText(cell, 60)))))))));
+    make("caption", {}, said.filter(Boolean).join(": ")),
+    make("thead", {}, make("tr", {}, columns.map((name) => make("th", { scope: "col" }, name === "" ? "from \\ to" : tokenText(name, 24))))),
+    make("tbody", {}, rows.map((row) => make("tr", {}, row.slice(0, 200).map((cell, i) => (i === 0 ? make("th", { scope: "row" }, text(cell)) : make("td", {}, text(cell)))))))));
 }
 
 function filesMenu() {
@@ -236,27 +246,25 @@ function filesMenu() {
       act("Copy SVG", () => copy(toSvgText(currentSvg()), "SVG")),
       act("Copy CSV", () => copy(toCsv(views[state.view].table()), "CSV")),
       act("Copy JSON", () => copy(toJson(views[state.view].table()), "JSON")),
-      act("Copy link to this view", () => copy(linkHere(), "Link")),
+      location.protocol === "about:" ? null : act("Copy link to this view", () => copy(linkHere(), "Link")),
       act("Print", () => { menu.close(); print(); })),
+    make("p", { class: "said quiet", role: "status" }),
     make("button", { type: "button", class: "strong", on: { click: () => menu.close() } }, "Close"));
   return menu;
 }
 
 function openFiles() {
+  parts.files.querySelector(".said").textContent = "";
   parts.files.showModal();
 }
 
 async function currentPng() {
   const view = views[state.view];
-  return toPng(view.canvas ? view.canvas() : await toCanvas(/** @type {any} */ (view).svg()));
+  return toPng(view.canvas ? view.canvas() : await toCanvas(view.svg()));
 }
 
 function currentSvg() {
-  const view = views[state.view];
-  if (view.svg) return view.svg();
-  const canvas = /** @type {any} */ (view).canvas();
-  const { width, height } = canvas;
-  return svg("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` }, svg("image", { width, height, href: canvas.toDataURL() }));
+  return views[state.view].svg();
 }
 
 function turnTheme() {
@@ -264,26 +272,49 @@ function turnTheme() {
   if (model.subjects.length) update(new Set(["theme"]));
 }
 
+/** On paper a view is its picture, light and whole; the steps are a text already. */
+function beforePrint() {
+  if (!model.subjects.length || !head().isReady) return;
+  const root = document.documentElement;
+  root.dataset.before = root.dataset.theme ?? "";
+  root.dataset.theme = "light";
+  if (state.view === "steps") return void updateSteps();
+  put(parts.print, views[state.view].svg());
+  root.dataset.printing = "";
+}
+
+function afterPrint() {
+  const { dataset } = document.documentElement;
+  if (dataset.before === undefined) return;
+  if (dataset.before) dataset.theme = dataset.before;
+  else delete dataset.theme;
+  delete dataset.before;
+  delete dataset.printing;
+  put(parts.print);
+  update(new Set(["theme"]));
+}
+
 /** Which regard made it, of what, and whether the data is whole. */
 async function tellMade() {
-  const { regard, half, sha256 } = model.document;
+  const { document: { regard, half, sha256 }, arrays } = subject();
   const numbers = half ? "half-precision vectors" : "float32 vectors";
   const check = make("span", { id: "whole" }, "checking the data …");
   put(parts.made, `Made by regard ${regard} from ${numbers}; every weight here is computed in this page. `, check, ` SHA-256 ${sha256.slice(0, 12)}….`);
   await new Promise((go) => setTimeout(go, 600)); // the picture first
-  const whole = await model.arrays.isWhole(sha256);
+  const whole = await arrays.isWhole(sha256);
   check.textContent = whole === null ? "Data: checked by zlib only (no secure context)." : whole ? "Data whole ✓" : "DATA DAMAGED: the checksum does not fit.";
   if (whole === false) failed(new Error("the data of this file is damaged: its checksum does not fit"));
 }
 
-/** Show a document: at the start, and again when a new one arrives. */
-export async function show(/** @type {any} */ content, /** @type {string} */ packed) {
-  openDocument(content, packed);
+/** Show documents: at the start, and again when a new one arrives. @param {Parcel[]} parcels
+ * @param {Partial<State>} [first] what is chosen then, if the address does not say */
+export async function show(parcels, first) {
+  openParcels(parcels);
   resetOverview();
   resetCompare();
   setClamp(inside);
-  const { start } = subject().data;
-  choose({ subject: 0, layer: 0, head: 0, query: 0, key: 0, change: NO_CHANGE, ...start, ...fromFragment(location.hash.slice(1)) });
+  choose({ subject: 0, layer: 0, head: 0, query: 0, key: 0, sight: "", other: null, change: NO_CHANGE,
+    ...(first ?? model.subjects[0].data.start), ...fromFragment(location.hash.slice(1)) });
   update(new Set(["view", "subject"]));
   await tellMade();
 }
@@ -302,5 +333,7 @@ export function begin(above = null) {
   const redraw = () => model.subjects.length && update(new Set(["theme"]));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   addEventListener("hashchange", () => model.subjects.length && choose(fromFragment(location.hash.slice(1))));
+  addEventListener("beforeprint", beforePrint);
+  addEventListener("afterprint", afterPrint);
   watch(update);
 }

@@ -1,12 +1,12 @@
 // Map: the whole attention matrix of the chosen head.
 
 import { NO_CHANGE } from "./attention.js";
-import { css, inkOn, isDark, LEAST, lookup, PALETTES, place } from "./colour.js";
+import { css, inkOn, isDark, LEAST, lookup, PALETTES, place, placeBothWays } from "./colour.js";
 import { make, number, put, say, shown, small, svg } from "./dom.js";
 import { head, nameOf, picture } from "./model.js";
-import { Pane } from "./pane.js";
+import { Pane, rememberSight } from "./pane.js";
 import { choose, state } from "./state.js";
-/** @import {Picture} from "./picture.js" */
+/** @import {Picture, Unit} from "./picture.js" */
 
 /** @type {Pane} */
 let pane;
@@ -22,7 +22,7 @@ const names = new WeakMap();
 
 export function buildMap() {
   pane = new Pane({ label: "Attention map. Arrow keys move the chosen cell, plus and minus zoom.",
-    onpick: pickCell, onhover: tellCell });
+    onpick: pickCell, onhover: tellCell, onsight: rememberSight });
   legend = make("div", { class: "legend" });
   note = make("p", { class: "quiet", role: "status" });
   inputs = {
@@ -67,7 +67,8 @@ export async function updateMap(changed) {
   const of = picture();
   const chosen = { r: of.rowOf(state.query), c: of.columnOf(state.key) };
   await pane.show(sourceOf(of), chosen);
-  if ((changed.has("query") || changed.has("key")) && pane.sight.cell) pane.reveal(chosen.r, chosen.c);
+  if (changed.has("sight") || changed.has("view")) pane.restore(state.sight);
+  else if ((changed.has("query") || changed.has("key")) && pane.sight.cell) pane.reveal(chosen.r, chosen.c);
   drawLegend();
   const size = `${of.rows.length} × ${of.columns.length}`;
   const sink = of.dropped ? ` ${of.dropped} sink column${of.dropped > 1 ? "s" : ""} hidden, rows renormalised.` : "";
@@ -106,24 +107,27 @@ function tellCell(r, c) {
 }
 
 /** @param {number} weight */
-function exact(weight) {
+export function exact(weight) {
   return weight !== 0 && weight < 1e-4 ? weight.toExponential(3).replace("-", "−") : number(weight, 6);
 }
 
-/** The rows and columns in sight, at most 200 of each. */
+/** All weights; of a map too large for that, what is in sight. */
 export function mapTable() {
   const of = picture();
-  const { sight, element } = pane;
-  const most = 200;
-  const top = Math.max(0, Math.floor(sight.top));
-  const left = Math.max(0, Math.floor(sight.left));
-  const down = Math.min(of.rows.length, top + Math.min(most, Math.ceil(element.clientHeight / Math.max(sight.cell, 0.1))));
-  const across = Math.min(of.columns.length, left + Math.min(most, Math.ceil(element.clientWidth / Math.max(sight.cell, 0.1))));
-  const columns = of.columns.slice(left, across);
+  const { rows, columns } = of;
+  let [top, down, left, across] = [0, rows.length, 0, columns.length];
+  if (!of.fits) {
+    const { sight, element } = pane;
+    const most = 500;
+    const end = (/** @type {number} */ from, /** @type {number} */ room, /** @type {number} */ count) =>
+      Math.min(count, from + Math.min(most, Math.ceil(room / Math.max(sight.cell, 0.1))));
+    [top, left] = [Math.max(0, Math.floor(sight.top)), Math.max(0, Math.floor(sight.left))];
+    [down, across] = [end(top, element.clientHeight, rows.length), end(left, element.clientWidth, columns.length)];
+  }
   return {
-    columns: ["", ...columns.map((unit) => unit.label)],
-    rows: of.rows.slice(top, down).map((unit, i) => [unit.label,
-      ...Array.from(of.row(top + i).subarray(left, across), (w) => number(w))]),
+    columns: ["", ...columns.slice(left, across).map((unit) => unit.label)],
+    rows: rows.slice(top, down).map((unit, i) => [unit.label, ...of.row(top + i).subarray(left, across)]),
+    part: of.fits ? "" : `rows ${top} to ${down - 1} of ${rows.length}, columns ${left} to ${across - 1} of ${columns.length}`,
   };
 }
 
@@ -132,38 +136,62 @@ export function mapCanvas() {
   return pane.toCanvas();
 }
 
-/** Cells as rectangles and tokens as text; a large map as a picture inside. @returns {SVGElement} */
+/** @returns {SVGElement} */
 export function mapSvg() {
   const of = picture();
-  const [rows, columns] = [of.rows.length, of.columns.length];
-  if (rows * columns > 20000) return pictureSvg();
-  const table = lookup(state.palette, isDark());
+  return matrixSvg(nameOf(head()), of.rows, of.columns, (r) => of.row(r), pane);
+}
+
+/** Cells as rectangles and tokens as text; a large map as a picture inside.
+ * @param {string} name @param {Unit[]} rows @param {Unit[]} columns
+ * @param {(r: number) => Float32Array} rowOf @param {Pane} shownBy @returns {SVGElement} */
+export function matrixSvg(name, rows, columns, rowOf, shownBy) {
+  if (rows.length * columns.length > 20000) return pictureSvg(name, shownBy);
+  const signed = Boolean(shownBy.source?.signed);
+  const table = lookup(signed ? "both" : state.palette, isDark());
   const cell = 18;
   const [left, top] = [120, 100];
   const ink = isDark() ? "#e8e8ea" : "#1c1d21";
   const text = { fill: ink, "font-family": "system-ui, sans-serif", "font-size": 12 };
   const cells = [];
-  for (let r = 0; r < rows; r++) {
-    const row = of.row(r);
-    for (let c = 0; c < columns; c++) {
-      const at = place(row[c], pane.most, state.log);
+  for (let r = 0; r < rows.length; r++) {
+    const row = rowOf(r);
+    for (let c = 0; c < columns.length; c++) {
+      const at = signed ? placeBothWays(row[c], shownBy.most) : place(row[c], shownBy.most, state.log);
       cells.push(svg("rect", { x: left + c * cell, y: top + r * cell, width: cell, height: cell, fill: css(table, at) },
-        svg("title", {}, `${shown(of.rows[r].label)} → ${shown(of.columns[c].label)}: ${exact(row[c])}`)));
+        svg("title", {}, `${shown(rows[r].label)} → ${shown(columns[c].label)}: ${exact(row[c])}`)));
     }
   }
-  return svg("svg", { xmlns: "http://www.w3.org/2000/svg", width: left + columns * cell + 8, height: top + rows * cell + 8,
-    viewBox: `0 0 ${left + columns * cell + 8} ${top + rows * cell + 8}` },
-  svg("title", {}, nameOf(head())),
-  svg("rect", { width: "100%", height: "100%", fill: isDark() ? "#16181d" : "#ffffff" }), cells,
-  of.rows.map((unit, r) => svg("text", { ...text, x: left - 6, y: top + (r + 0.5) * cell + 4, "text-anchor": "end" }, shown(unit.label, 18))),
-  of.columns.map((unit, c) => svg("text", { ...text, transform: `translate(${left + (c + 0.5) * cell + 4} ${top - 6}) rotate(-90)` }, shown(unit.label, 14))));
+  const [width, height] = [left + columns.length * cell + 8, top + rows.length * cell + 8];
+  return svg("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` },
+    svg("title", {}, name),
+    svg("rect", { width: "100%", height: "100%", fill: isDark() ? "#16181d" : "#ffffff" }), cells,
+    rows.map((unit, r) => svg("text", { ...text, x: left - 6, y: top + (r + 0.5) * cell + 4, "text-anchor": "end" }, shown(unit.label, 18))),
+    columns.map((unit, c) => svg("text", { ...text, transform: `translate(${left + (c + 0.5) * cell + 4} ${top - 6}) rotate(-90)` }, shown(unit.label, 14))));
 }
 
-function pictureSvg() {
-  const canvas = pane.toCanvas();
-  const [width, height] = [pane.element.clientWidth, pane.element.clientHeight];
+/** @param {string} name @param {Pane} shownBy */
+function pictureSvg(name, shownBy) {
+  const canvas = shownBy.toCanvas();
+  const [width, height] = [shownBy.element.clientWidth, shownBy.element.clientHeight];
   return svg("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` },
-    svg("title", {}, nameOf(head())), svg("image", { width, height, href: canvas.toDataURL() }));
+    svg("title", {}, name), svg("image", { width, height, href: canvas.toDataURL() }));
+}
+
+/** Pictures side by side, each with its title over it. @param {[string, SVGElement][]} pictures */
+export function besideSvg(pictures) {
+  const size = (/** @type {SVGElement} */ one, /** @type {string} */ name) => Number(one.getAttribute(name));
+  const height = 28 + Math.max(...pictures.map(([, one]) => size(one, "height")));
+  let x = 0;
+  const placed = pictures.map(([title, one]) => {
+    one.setAttribute("x", String(x));
+    one.setAttribute("y", "28");
+    const made = [svg("text", { x: x + 12, y: 20, fill: isDark() ? "#e8e8ea" : "#1c1d21", "font-family": "system-ui, sans-serif", "font-size": 13, "font-weight": 600 }, title), one];
+    x += size(one, "width") + 16;
+    return made;
+  });
+  return svg("svg", { xmlns: "http://www.w3.org/2000/svg", width: x, height, viewBox: `0 0 ${x} ${height}` },
+    svg("rect", { width: "100%", height: "100%", fill: isDark() ? "#16181d" : "#ffffff" }), placed);
 }
 
 /** Text on a cell, readable on its colour. @param {number} weight @param {number} most */

@@ -7,10 +7,14 @@ import { Picture } from "./picture.js";
 import { state } from "./state.js";
 /** @import {DocumentData, SubjectData, Text} from "./data.js" */
 
-/** @typedef {{data: SubjectData, layers: Layer[]}} Subject */
+/**
+ * @typedef {{data: SubjectData, layers: Layer[], document: DocumentData, arrays: Arrays}} Subject
+ * @typedef {{document: DocumentData, packed: string, address?: string}} Parcel a document with its
+ *   arrays, and where the rest of it is if a server has it
+ */
 
-/** @type {{document: DocumentData, arrays: Arrays, subjects: Subject[]}} */
-export const model = /** @type {any} */ ({ subjects: [] });
+/** @type {{subjects: Subject[]}} */
+export const model = { subjects: [] };
 
 /** @type {typeof Layer} */
 let LayerKind = Layer;
@@ -20,14 +24,14 @@ export function setLayerKind(kind) {
   LayerKind = kind;
 }
 
-/** @param {DocumentData} document @param {string} packed */
-export function openDocument(document, packed) {
-  model.document = document;
-  model.arrays = new Arrays(document.arrays, packed);
-  model.subjects = document.subjects.map((data) => ({
-    data,
-    layers: data.layers.map((layer, i) => new LayerKind(layer, model.arrays, i)),
-  }));
+/** @param {Parcel[]} parcels */
+export function openParcels(parcels) {
+  model.subjects = parcels.flatMap(({ document, packed, address = "" }) => {
+    const arrays = new Arrays(document.arrays, packed);
+    return document.subjects.map((data) => ({
+      data, document, arrays, layers: data.layers.map((layer, i) => new LayerKind(layer, arrays, i, address)),
+    }));
+  });
 }
 
 export function subject() {
@@ -90,9 +94,15 @@ function capital(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The titles, without the beginning that all of them share. */
+/** The titles, without the beginning that all of them share; of one text, the models. */
 export function subjectNames() {
-  const titles = model.subjects.map((s) => s.data.title);
+  const all = model.subjects.map((s) => s.data);
+  const models = new Set(all.map((data) => data.model));
+  if (all.length > 1 && models.size === all.length) {
+    const same = all.every((data) => data.title === all[0].title);
+    return all.map((data) => shown(same && data.model ? data.model : [data.model, data.title].filter(Boolean).join(": "), 40));
+  }
+  const titles = all.map((data) => data.title);
   let same = 0;
   while (titles.length > 1 && same < titles[0].length && titles.every((t) => t[same] === titles[0][same])) same += 1;
   const from = same > 24 ? titles[0].lastIndexOf(" ", same) + 1 : 0;

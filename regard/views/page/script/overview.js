@@ -2,15 +2,15 @@
 
 import { NO_CHANGE } from "./attention.js";
 import { css, isDark, lookup, place } from "./colour.js";
-import { make, number, put, say, shown, slowly } from "./dom.js";
-import { KINDS, pooled, summarise } from "./kinds.js";
+import { make, number, put, say, shown, slowly, svg } from "./dom.js";
+import { Grid, KINDS, Tally } from "./kinds.js";
 import { layerName, model, nameOf, subject, textsOf, tokenOf } from "./model.js";
 import { choose, state } from "./state.js";
 /** @import {Head} from "./attention.js" */
 /** @import {Summary} from "./kinds.js" */
 
 const SIZE = 48;
-/** @typedef {{head: Head, summary: Summary, grid: ReturnType<typeof pooled>, most: number}} Seen */
+/** @typedef {{head: Head, summary: Summary, grid: {rows: number, columns: number, cells: Float32Array}, most: number}} Seen */
 
 /** @type {Map<Head, Seen>} */
 const seen = new Map();
@@ -59,7 +59,8 @@ function allHeads() {
 }
 
 /** @param {Set<string>} changed */
-export function updateOverview(changed) {
+export async function updateOverview(changed) {
+  await learnLinks(allHeads());
   for (const name of ["sort", "kind"]) {
     const input = /** @type {any} */ (grid.closest(".view-overview").querySelector(`[data-state=${name}]`));
     input.value = /** @type {any} */ (state)[name];
@@ -67,16 +68,17 @@ export function updateOverview(changed) {
   const redraw = ["subject", "sort", "kind", "palette", "log", "theme", "view"];
   const byLink = state.sort === "link" && (changed.has("query") || changed.has("key"));
   if (!grid.childElementCount || byLink || redraw.some((name) => changed.has(name))) arrange();
-  mark();
+  mark(changed.has("head") || changed.has("layer"));
   fillAll();
 }
 
-function mark() {
+/** @param {boolean} [bring] the chosen card into sight */
+function mark(bring = false) {
   for (const [head, card] of cards) {
     const chosen = head.layer === subject().layers[state.layer] && head.place === state.head;
     card.setAttribute("aria-selected", String(chosen));
     card.tabIndex = chosen ? 0 : -1;
-    if (chosen) card.scrollIntoView?.({ block: "nearest", inline: "nearest" });
+    if (chosen && bring) card.scrollIntoView?.({ block: "nearest", inline: "nearest" });
   }
 }
 
@@ -86,7 +88,7 @@ function arrange() {
   if (state.sort === "entropy") {
     heads.sort((a, b) => (seen.get(a)?.summary.entropy ?? 99) - (seen.get(b)?.summary.entropy ?? 99));
   } else if (state.sort === "link") {
-    heads.sort((a, b) => linkWeight(b) - linkWeight(a));
+    heads.sort((a, b) => (linkWeight(b) || 0) - (linkWeight(a) || 0));
   } else if (state.sort === "kind") {
     const order = Object.keys(KINDS);
     const rank = (/** @type {Head} */ h) => order.indexOf(seen.get(h)?.summary.kind ?? "mixed");
@@ -167,7 +169,7 @@ async function fillAll() {
     if (told) told.forEach((one, place) => seen.set(head.layer.heads[place], { ...one, head: head.layer.heads[place] }));
     else {
       await head.ready();
-      look(head, within);
+      await look(head, within, () => run !== running);
     }
     (told ? head.layer.heads : [head]).forEach(draw);
     tellNote();
@@ -179,16 +181,23 @@ async function fillAll() {
   }
 }
 
-/** @param {Head} head @param {ReturnType<typeof subject>} within */
-function look(head, within) {
+/** @param {Head} head @param {ReturnType<typeof subject>} within @param {() => boolean} stop */
+async function look(head, within, stop) {
   const [, to] = textsOf(head.layer, within);
-  if (head.fits) {
-    const weights = head.matrix(NO_CHANGE);
-    const most = weights.reduce((a, b) => (b > a ? b : a), 0);
-    seen.set(head, { head, most, summary: summarise(head, weights, to),
-      grid: pooled(weights, head.queries, head.keys, SIZE) });
-    if (head.layer.index !== state.layer || head.place !== state.head) head.forget();
-  }
+  const tally = new Tally(head, to);
+  const cells = new Grid(head.queries, head.keys, SIZE);
+  const add = (/** @type {number} */ i) => {
+    const row = head.fits ? head.matrix(NO_CHANGE).subarray(i * head.keys, (i + 1) * head.keys) : head.row(i).weights;
+    tally.add(i, row);
+    cells.add(i, row);
+  };
+  const rows = Array.from({ length: head.queries }, (_, i) => i);
+  if (head.fits) rows.forEach(add);
+  else await slowly(rows, add, stop);
+  if (head.layer.index !== state.layer || head.place !== state.head) head.forget();
+  if (stop() && !head.fits) return;
+  const most = cells.cells.reduce((a, b) => (b > a ? b : a), 0);
+  seen.set(head, { head, most, summary: tally.summary(), grid: cells });
 }
 
 function tellNote() {
@@ -201,17 +210,34 @@ function tellNote() {
     : `${heads.length} heads, ${cards.size} shown. Under each: kind and entropy in nats. Link: ${link}`;
 }
 
-/** The weight of the chosen link in a head, 0 where it has no such tokens. @param {Head} head */
+/** Weights of the link that a server computed. @type {{link: string, of: Map<Head, number>}} */
+let told = { link: "", of: new Map() };
+
+/** Ask for the weights of the chosen link in heads whose vectors are not here. @param {Head[]} heads */
+async function learnLinks(heads) {
+  const [i, j] = [state.query, state.key];
+  const of = new Map();
+  for (const layer of new Set(heads.map((head) => head.layer))) {
+    const weights = await layer.links(i, j);
+    weights?.forEach((weight, place) => of.set(layer.heads[place], weight));
+  }
+  if (state.query === i && state.key === j) told = { link: `${i} ${j}`, of };
+}
+
+/** The weight of the chosen link in a head: 0 where it has no such tokens, NaN while it is not
+ * known. @param {Head} head */
 function linkWeight(head) {
-  if (!head.isReady || state.query >= head.queries || state.key >= head.keys) return 0;
-  return head.row(state.query).weights[state.key];
+  if (state.query >= head.queries || state.key >= head.keys) return 0;
+  if (told.link === `${state.query} ${state.key}` && told.of.has(head)) return told.of.get(head) ?? 0;
+  return head.isReady ? head.row(state.query).weights[state.key] : NaN;
 }
 
 /** Go to the head with the strongest link between the chosen tokens. */
 export async function strongest() {
   const [from, to] = subject().layers[state.layer].data.texts;
   const heads = allHeads().filter((h) => h.layer.data.texts[0] === from && h.layer.data.texts[1] === to);
-  await Promise.all(heads.map((head) => head.ready()));
+  await learnLinks(heads);
+  await Promise.all(heads.filter((head) => !told.of.has(head)).map((head) => head.ready()));
   const best = heads.reduce((a, b) => (linkWeight(b) > linkWeight(a) ? b : a));
   choose({ layer: best.layer.index, head: best.place });
   say(`${nameOf(best)} has the strongest link, ${number(linkWeight(best))}`);
@@ -254,10 +280,8 @@ function nearestVertically(list, here, way) {
 /** The heads as a table: for screen readers, copies and exports. */
 export function overviewTable() {
   const rows = [...cards.keys()].map((head) => {
-    const found = seen.get(head);
-    return [layerName(head.layer), String(head.number), found?.summary.kind ?? "",
-      found ? number(found.summary.share, 3) : "", found ? number(found.summary.entropy, 3) : "",
-      number(linkWeight(head))];
+    const found = seen.get(head)?.summary;
+    return [layerName(head.layer), head.number, found?.kind ?? "", found?.share ?? NaN, found?.entropy ?? NaN, linkWeight(head)];
   });
   return { columns: ["layer", "head", "kind", "share", "entropy (nats)", "weight of the link"], rows };
 }
@@ -268,26 +292,41 @@ export function colourOf(weight, most) {
   return css(lookup(state.palette, isDark()), place(weight, most, state.log));
 }
 
-/** All heads drawn, side by side, for a picture file. @returns {HTMLCanvasElement} */
-export function overviewCanvas() {
-  const list = [...cards];
-  const across = Math.max(...subject().layers.map((l) => l.heads.length), 1);
-  const cell = SIZE + 12;
-  const canvas = make("canvas", { width: across * cell, height: Math.ceil(list.length / across) * cell });
-  const context = canvas.getContext("2d");
-  context.imageSmoothingEnabled = false;
-  list.forEach(([, card], i) => {
-    const x = (i % across) * cell + 6;
-    const y = Math.floor(i / across) * cell + 6;
-    context.drawImage(/** @type {any} */ (card.firstChild), x, y, SIZE, SIZE);
-  });
-  return canvas;
+/** All heads as they are shown, with their names as text. @returns {SVGElement} */
+export function overviewSvg() {
+  const [cell, step, name] = [66, 84, 110];
+  for (const head of cards.keys()) draw(head); // in the colours of now
+  const rows = [...grid.querySelectorAll(".heads-row")];
+  const most = 12; // in a row that has no end of its own
+  const text = { fill: isDark() ? "#e8e8ea" : "#1c1d21", "font-family": "system-ui, sans-serif", "font-size": 11 };
+  /** @type {any[]} */
+  const made = [];
+  let [top, wide] = [8, 0];
+  for (const row of rows) {
+    const layer = row.querySelector(".heads-layer")?.textContent ?? "";
+    const shownCards = [...row.querySelectorAll(".card")];
+    const across = layer ? shownCards.length : most;
+    made.push(svg("text", { ...text, x: 8, y: top + cell / 2, "font-size": 12 }, layer));
+    shownCards.forEach((card, i) => {
+      const [canvas, number, kind, entropy] = card.children;
+      const [x, y] = [(layer ? name : 8) + (i % across) * step, top + Math.floor(i / across) * (cell + 38)];
+      made.push(svg("image", { x, y, width: cell, height: cell, preserveAspectRatio: "none", style: { "image-rendering": "pixelated" }, href: canvas.toDataURL() }),
+        svg("text", { ...text, x, y: y + cell + 13, "font-weight": 600 }, number.textContent),
+        svg("text", { ...text, x: x + cell, y: y + cell + 13, "text-anchor": "end" }, entropy.textContent),
+        svg("text", { ...text, x, y: y + cell + 26 }, kind.textContent));
+      wide = Math.max(wide, x + cell + 10);
+    });
+    top += Math.ceil(shownCards.length / Math.max(1, across)) * (cell + 38);
+  }
+  return svg("svg", { xmlns: "http://www.w3.org/2000/svg", width: wide, height: top, viewBox: `0 0 ${wide} ${top}` },
+    svg("rect", { width: "100%", height: "100%", fill: isDark() ? "#16181d" : "#ffffff" }), made);
 }
 
 /** Forget what belongs to another document. */
 export function resetOverview() {
   seen.clear();
   cards.clear();
+  told = { link: "", of: new Map() };
   running += 1;
   if (grid && model.subjects.length) put(grid);
 }

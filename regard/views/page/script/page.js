@@ -4,4 +4,4 @@ import { begin, carried, failed, show } from "./main.js";
 
 begin();
 const { content, packed } = carried();
-show(content, packed).catch(failed);
+show([{ document: content, packed }]).catch(failed);

@@ -2,7 +2,7 @@
 
 import { isDark, lookup } from "./colour.js";
 import { make, say, shown, slowly } from "./dom.js";
-import { state } from "./state.js";
+import { choose, state } from "./state.js";
 import { makeTiles } from "./tiles.js";
 /** @import {Unit} from "./picture.js" */
 /** @import {Tile} from "./tiles.js" */
@@ -11,6 +11,17 @@ export const TILE = 128;
 const LABELS_FROM = 11; // pixels a cell needs for its token to be written
 const MOST_CELL = 64;
 const COMING = { coming: true };
+const WIDE = /[\u1100-\u115f\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/g;
+let resting = 0;
+
+/** The address says what part is seen, once it stays. @param {string} sight */
+export function rememberSight(sight) {
+  clearTimeout(resting);
+  resting = setTimeout(() => {
+    resting = 0;
+    choose({ sight });
+  }, 150);
+}
 
 /**
  * What a pane shows. `rowsOf` gives weights row by row; `tile` gives tiles that are made elsewhere.
@@ -23,7 +34,8 @@ const COMING = { coming: true };
 
 export class Pane {
   /** @param {{label: string, onpick: (r: number, c: number) => void,
-   *   onhover?: (r: number, c: number) => void, onsight?: (sight: Sight) => void}} options */
+   *   onhover?: (r: number, c: number) => void, onsight?: (sight: string) => void}} options
+   *   onsight gets the sight as text, empty if all is seen */
   constructor(options) {
     this.options = options;
     this.canvas = make("canvas", { class: "pane-map", "aria-hidden": "true" });
@@ -40,10 +52,18 @@ export class Pane {
     this.found = new Map();
     /** @type {Sight} */
     this.sight = { left: 0, top: 0, cell: 0 };
+    /** The sight as text; empty if everything is to be seen. */
+    this.said = "";
     this.most = 1;
     this.chosen = { r: -1, c: -1 };
+    this.room = { left: 110, top: 92 };
+    /** Rows after this one are not read yet. */
+    this.until = Infinity;
     this.listen();
-    new ResizeObserver(() => this.draw()).observe(this.element);
+    new ResizeObserver(() => {
+      if (!this.said) this.sight.cell = 0;
+      this.draw();
+    }).observe(this.element);
   }
 
   /** @param {Source} source @param {{r: number, c: number}} chosen */
@@ -55,7 +75,12 @@ export class Pane {
     this.source = source;
     this.found.clear();
     this.tiles.clear();
-    if (!sameSize) this.sight.cell = 0;
+    this.room = { left: roomFor(source.rows), top: roomFor(source.columns) };
+    if (!sameSize || !this.said) {
+      this.sight.cell = 0;
+      if (old && this.said) this.options.onsight?.("");
+      this.said = old ? "" : this.said;
+    }
     await this.measure();
     this.draw();
   }
@@ -105,29 +130,49 @@ export class Pane {
     const { cell } = this.sight;
     const room = this.element.clientWidth;
     const small = room < 500;
-    const least = cell >= LABELS_FROM ? { left: small ? 72 : 110, top: small ? 64 : 92 } : { left: 12, top: 12 };
+    const least = cell >= LABELS_FROM ? this.labelRoom(small) : { left: 12, top: 12 };
     const spare = room - least.left - 8 - (this.source?.columns.length ?? 0) * cell;
     return { ...least, left: least.left + Math.max(0, spare / 2) }; // in the middle
   }
 
-  /** Show everything. */
-  fit() {
+  /** @param {boolean} small */
+  labelRoom(small) {
+    const { left, top } = this.room;
+    return { left: Math.min(left, small ? 84 : 140), top: Math.min(top, small ? 76 : 120) };
+  }
+
+  /** Show everything. @param {boolean} [quietly] */
+  fit(quietly = false) {
     const { source, element } = this;
     if (!source) return;
     const room = (/** @type {number} */ left, /** @type {number} */ top) => Math.min(
       (element.clientWidth - left - 8) / source.columns.length,
       (element.clientHeight - top - 8) / source.rows.length);
     const small = element.clientWidth < 500;
-    const written = room(small ? 72 : 110, small ? 64 : 92);
+    const labels = this.labelRoom(small);
+    const written = room(labels.left, labels.top);
     const cell = Math.min(MOST_CELL, written >= LABELS_FROM ? written : Math.min(room(12, 12), LABELS_FROM - 0.01));
-    this.setSight({ left: 0, top: 0, cell: Math.max(cell, 1e-3) });
+    this.sight = { left: 0, top: 0, cell: Math.max(cell, 1e-3) };
+    this.said = "";
+    if (!quietly) this.options.onsight?.("");
+    this.draw();
   }
 
   /** @param {Sight} sight @param {boolean} [quietly] */
   setSight(sight, quietly = false) {
     this.sight = sight;
-    if (!quietly) this.options.onsight?.(sight);
+    this.said = [sight.left, sight.top, sight.cell].map((v) => String(Number(v.toFixed(3)))).join(",");
+    if (!quietly) this.options.onsight?.(this.said);
     this.draw();
+  }
+
+  /** Back to a sight that a link has, or another pane. @param {string} text */
+  restore(text) {
+    if (text === this.said || resting) return;
+    const [left, top, cell] = text.split(",").map(Number);
+    if (![left, top, cell].every(Number.isFinite) || cell <= 0) return this.fit(true);
+    this.setSight(this.held({ left, top, cell: Math.min(MOST_CELL, cell) }), true);
+    this.said = text;
   }
 
   /** @param {number} factor @param {number} x @param {number} y pixels that stay where they are */
@@ -183,7 +228,7 @@ export class Pane {
   drawNow() {
     const { source, element } = this;
     if (!source || !element.clientWidth) return;
-    if (!this.sight.cell) return this.fit();
+    if (!this.sight.cell) return this.fit(true);
     const ratio = devicePixelRatio || 1;
     for (const canvas of [this.canvas, this.over]) {
       const [w, h] = [Math.round(element.clientWidth * ratio), Math.round(element.clientHeight * ratio)];
@@ -251,6 +296,11 @@ export class Pane {
     context.fillStyle = style.getPropertyValue("--back");
     context.fillRect(0, 0, width, margins.top);
     context.fillRect(0, 0, margins.left, height);
+    if (this.until < source.rows.length - 1) {
+      context.globalAlpha = 0.8;
+      context.fillRect(margins.left, Math.max(margins.top, y(this.until + 1)), width, height);
+      context.globalAlpha = 1;
+    }
     this.frame(context, style, x, y);
     if (sight.cell >= LABELS_FROM) this.labels(context, style, x, y);
     if (chosen.r < 0 || chosen.c < 0) return;
@@ -286,7 +336,7 @@ export class Pane {
     const source = /** @type {Source} */ (this.source);
     const { sight, margins, element, chosen } = this;
     const size = Math.min(13, sight.cell * 0.85);
-    const room = Math.floor(Math.min(110, margins.left) / (size * 0.56));
+    const room = this.labelRoom(element.clientWidth < 500);
     const ink = style.getPropertyValue("--ink");
     const accent = style.getPropertyValue("--accent");
     const font = (/** @type {boolean} */ bold) => `${bold ? "600 " : ""}${size}px ${style.fontFamily}`;
@@ -297,7 +347,7 @@ export class Pane {
       if (y(r + 0.5) < margins.top) continue;
       context.font = font(r === chosen.r);
       context.fillStyle = r === chosen.r ? accent : ink;
-      context.fillText(shown(source.rows[r].label, room), margins.left - 6, y(r + 0.5));
+      context.fillText(cut(context, source.rows[r].label, room.left - 10), margins.left - 6, y(r + 0.5));
     }
     context.textAlign = "left";
     for (let c = Math.max(0, Math.floor(sight.left)); c < Math.min(source.columns.length, last.c); c++) {
@@ -307,7 +357,7 @@ export class Pane {
       context.rotate(-Math.PI / 2);
       context.font = font(c === chosen.c);
       context.fillStyle = c === chosen.c ? accent : ink;
-      context.fillText(shown(source.columns[c].label, Math.floor(margins.top / (size * 0.56))), 0, 0);
+      context.fillText(cut(context, source.columns[c].label, room.top - 10), 0, 0);
       context.restore();
     }
   }
@@ -416,6 +466,27 @@ export class Pane {
     context.drawImage(this.over, 0, 0);
     return canvas;
   }
+}
+
+/** The room that labels need, in pixels. @param {Unit[]} units */
+function roomFor(units) {
+  let longest = 3;
+  for (const { label } of units.slice(0, 4000)) {
+    longest = Math.max(longest, Math.min(20, label.length + (label.match(WIDE)?.length ?? 0)));
+  }
+  return 18 + 7.4 * longest;
+}
+
+/** A label, cut to what there is room for. @param {CanvasRenderingContext2D} context
+ * @param {string} label @param {number} width */
+function cut(context, label, width) {
+  const text = shown(label, 40);
+  if (context.measureText(text).width <= width) return text;
+  for (let most = Math.min(39, label.length - 1); most > 1; most--) {
+    const shorter = shown(label, most);
+    if (context.measureText(shorter).width <= width) return shorter;
+  }
+  return "…";
 }
 
 /** The largest of each run of cells goes into its cell of the tile; of differences, the farthest

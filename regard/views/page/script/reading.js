@@ -1,8 +1,9 @@
 // Reading: the text replayed token by token, each with what it looks back at.
 
-import { make, number, put, say, shown, small, svg, tokenText } from "./dom.js";
+import { keepingFocus, make, number, put, shown, small, svg, tokenText } from "./dom.js";
+import { isDark } from "./colour.js";
 import { head, isRightToLeft, layer, nameOf, picture, textsOf } from "./model.js";
-import { onColour, sourceOf } from "./map.js";
+import { besideSvg, matrixSvg, onColour, sourceOf } from "./map.js";
 import { Pane } from "./pane.js";
 import { choose, state } from "./state.js";
 /** @import {Unit} from "./picture.js" */
@@ -37,7 +38,7 @@ export function buildReading() {
 function go(r) {
   const of = picture();
   const row = Math.max(0, Math.min(of.rows.length - 1, r));
-  choose({ query: of.rows[row].number, time: of.rows[row].number });
+  choose({ query: of.rows[row].number });
 }
 
 export function toggle() {
@@ -65,11 +66,15 @@ export async function updateReading() {
   slider.value = String(at);
   slider.setAttribute("aria-valuetext", shown(of.rows[at].label));
   drawWords();
+  pane.until = layer().data.recurrent || layer().data.kind === "cross" ? at : Infinity;
   await pane.show(sourceOf(of), { r: at, c: of.columnOf(state.key) });
 }
 
 function drawWords() {
-  if (!head().isReady) return;
+  if (head().isReady) keepingFocus(words, drawNow);
+}
+
+function drawNow() {
   const of = picture();
   const at = of.rowOf(state.query);
   const row = of.row(at);
@@ -92,7 +97,6 @@ function drawWords() {
     : `${at + 1} of ${of.rows.length}: ${shown(of.rows[at].label)} looks most at ${shown(of.columns[best].label)} (${number(row[best], 3)}).` +
       (layer().data.recurrent && !cross ? ` Memory: ${at + 1} ${at ? "states" : "state"}.` : "");
   drawArcs(lines, row, at, cross);
-  if (timer) say(told.textContent);
 }
 
 /** Words as chips: read ones shaded by weight, the one being read marked, those to come faint.
@@ -105,7 +109,7 @@ function chips(units, weights, most, now, until, kind) {
     const weight = weights ? weights[i] : 0;
     const to = i > until;
     const style = weights && weight > 0 && !to ? onColour(weight, most) : {};
-    return make("button", { type: "button", class: `chip ${i === now ? "now" : ""} ${to ? "to-come" : ""}`, "data-kind": kind, "data-i": i, style,
+    return make("button", { type: "button", class: `chip ${i === now ? "now" : ""} ${to ? "to-come" : ""}`, "data-kind": kind, "data-i": i, "data-focus": `${kind} ${i}`, style,
       title: weights ? `${shown(unit.label, 100)}: ${small(weight)}` : shown(unit.label, 100),
       on: { click: () => (kind === "memory" && layer().data.kind === "cross" ? choose({ key: unit.number }) : go(i)) } },
     tokenText(unit.label, 30), weights && !to ? make("small", {}, weight >= 0.005 ? number(weight, 2) : "·") : null);
@@ -144,17 +148,43 @@ export function readingTable() {
     rows: of.rows.slice(0, 2000).map((unit, r) => {
       const row = of.row(r);
       const best = row.indexOf(Math.max(...row));
-      return [String(unit.number), unit.label, row[best] > 0 ? of.columns[best].label : "", number(row[best] ?? 0)];
+      return [unit.number, unit.label, row[best] > 0 ? of.columns[best].label : "", row[best] ?? 0];
     }),
   };
 }
 
-/** @returns {HTMLCanvasElement} */
-export function readingCanvas() {
-  return pane.toCanvas();
+/** The words with their lines, and the map beside them. @returns {SVGElement} */
+export function readingSvg() {
+  const of = picture();
+  const map = matrixSvg(nameOf(head()), of.rows, of.columns, (r) => of.row(r), pane);
+  return besideSvg([[told.textContent, wordsSvg()], [nameOf(head()), map]]);
 }
 
-/** For files: what is being read. */
-export function readingName() {
-  return nameOf(head());
+/** The words where they are on the page. @returns {SVGElement} */
+function wordsSvg() {
+  drawWords(); // in the colours of now
+  const box = words.getBoundingClientRect();
+  const place = (/** @type {Element} */ e) => {
+    const at = e.getBoundingClientRect();
+    return { x: at.left - box.left, y: at.top - box.top, width: at.width, height: at.height };
+  };
+  const ink = isDark() ? "#e8e8ea" : "#1c1d21";
+  const text = (/** @type {any} */ e, /** @type {string} */ fill, /** @type {number} */ size) => {
+    const { x, y, width, height } = place(e);
+    return svg("text", { x: x + width / 2, y: y + height / 2 + size / 3, "text-anchor": "middle", fill, "font-family": "system-ui, sans-serif", "font-size": size }, e.textContent);
+  };
+  const chipsOf = [...words.querySelectorAll(".chip")].map((chip) => {
+    const style = getComputedStyle(chip);
+    const now = chip.classList.contains("now");
+    return [svg("rect", { ...place(chip), rx: 8, fill: chip.style.background || "none", stroke: now ? brightInk() : "#8889", "stroke-width": now ? 2 : 1 }),
+      [...chip.children].map((part, i) => text(part, style.color, i ? 11 : 14))];
+  });
+  const lines = [...words.querySelectorAll(".arcs path")].map((path) => svg("path", { d: path.getAttribute("d"), fill: "none", stroke: brightInk(),
+    "stroke-width": path.getAttribute("stroke-width"), "stroke-opacity": path.getAttribute("stroke-opacity") }));
+  const heads = [...words.querySelectorAll("h2")].map((title) => svg("text", { x: 0, y: place(title).y + 16, fill: ink, "font-family": "system-ui, sans-serif", "font-size": 14, "font-weight": 600 }, title.textContent));
+  return svg("svg", { width: Math.ceil(box.width), height: Math.ceil(box.height) + 8, viewBox: `-4 0 ${Math.ceil(box.width)} ${Math.ceil(box.height) + 8}` }, chipsOf, lines, heads);
+}
+
+function brightInk() {
+  return isDark() ? "#ffb066" : "#b3430b";
 }

@@ -4,13 +4,12 @@
 import { Head, Layer } from "./attention.js";
 import { Arrays } from "./data.js";
 
-/** Where the look is: /api/looks/… */
-const look = { address: "" };
-
-/** @param {string} address */
-export function setLook(address) {
-  look.address = address;
-}
+const MOST_HEADS = 4;
+/** Heads whose vectors are here, the one that was shown last at the end: they are large.
+ * @type {Head[]} */
+let held = [];
+/** The last answer about a link. @type {{address: string, weights: Promise<(number[] | null)[]>} | null} */
+let lastLink = null;
 
 /** @param {string} address @param {RequestInit} [options] @returns {Promise<Response>} */
 export async function ask(address, options) {
@@ -30,27 +29,28 @@ export class RemoteLayer extends Layer {
   /** @param {Head} head @returns {Promise<void>} */
   async readyFor(head) {
     if (!this.isRemote) return this.ready();
+    held = [...held.filter((other) => other !== head), head];
+    for (const other of held.splice(0, held.length - MOST_HEADS)) other.own = null;
     if (head.own) return;
-    const answer = await ask(`${look.address}/layers/${this.index}/heads/${head.number}`);
+    const answer = await ask(`${this.address}/layers/${this.index}/heads/${head.number}`);
     const { parts, arrays, packed } = await answer.json();
     const found = new Arrays(arrays, packed);
     const names = Object.keys(parts);
     const values = await Promise.all(names.map((name) => (parts[name] === null ? null : found.get(parts[name]))));
-    for (const other of this.heads) other.own = null; // one head at a time: they are large
     head.own = Object.fromEntries(names.map((name, i) => [name, values[i]]));
   }
 
   get tiles() {
     if (!this.isRemote) return null;
     return async (/** @type {Head} */ head, /** @type {number} */ level, /** @type {number} */ down, /** @type {number} */ across) => {
-      const place = `${look.address}/layers/${this.index}/heads/${head.number}/tiles/${level}/${down}/${across}`;
+      const place = `${this.address}/layers/${this.index}/heads/${head.number}/tiles/${level}/${down}/${across}`;
       return new Float32Array(await (await ask(place)).arrayBuffer());
     };
   }
 
   async summaries() {
     if (!this.isRemote) return null;
-    const { heads, arrays, packed } = await (await ask(`${look.address}/layers/${this.index}`)).json();
+    const { heads, arrays, packed } = await (await ask(`${this.address}/layers/${this.index}`)).json();
     const { shape, data } = await new Arrays(arrays, packed).get(0);
     const [, rows, columns] = shape;
     return heads.map((/** @type {any} */ one, /** @type {number} */ h) => ({
@@ -58,5 +58,17 @@ export class RemoteLayer extends Layer {
       most: one.most,
       grid: { rows, columns, cells: data.subarray(h * rows * columns, (h + 1) * rows * columns) },
     }));
+  }
+
+  /** @param {number} i @param {number} j */
+  async links(i, j) {
+    if (!this.isRemote) return null;
+    const address = `${this.address}/links/${i}/${j}`;
+    if (lastLink?.address !== address) {
+      const weights = ask(address).then((answer) => answer.json()).then(({ layers }) => layers);
+      lastLink = { address, weights };
+      weights.catch(() => { lastLink = null; });
+    }
+    return (await lastLink.weights)[this.index];
   }
 }

@@ -9,8 +9,8 @@ export const VIEWS = ["overview", "head", "map", "steps", "reading", "compare"];
 /**
  * @typedef {{view: string, subject: number, layer: number, head: number, query: number,
  *   key: number, words: boolean, sinks: boolean, log: boolean, palette: string, share: number,
- *   all: boolean, sort: string, kind: string, time: number, other: [number, number, number] | null,
- *   difference: boolean, change: Change}} State
+ *   all: boolean, every: boolean, sort: string, kind: string, sight: string,
+ *   other: [number, number, number] | null, change: Change}} State
  */
 
 /** @type {State} */
@@ -27,11 +27,11 @@ export const state = {
   palette: "ink",
   share: 0.6, // of each row's weight, drawn as lines
   all: true, // lines of all tokens, or of the chosen one
+  every: false, // in Steps, all tokens or the strongest
   sort: "layer",
   kind: "",
-  time: -1, // the word being read; −1: the chosen one
+  sight: "", // the part of a map that is seen: left, top, pixels a cell; empty: all of it
   other: null, // subject, layer, head to compare with
-  difference: true,
   change: NO_CHANGE,
 };
 
@@ -68,22 +68,49 @@ function tell() {
   const changed = pending;
   pending = new Set();
   for (const act of watchers) act(changed);
+  tellAddress();
+}
+
+const MOST_WRITES = 40; // in WINDOW milliseconds: browsers refuse an address that changes too often
+const WINDOW = 10000;
+/** @type {number[]} */
+let writes = [];
+let later = 0;
+
+function tellAddress() {
   const link = toFragment();
   if (link === location.hash.slice(1) || location.protocol === "about:") return; // no address in a frame
+  const now = performance.now();
+  writes = writes.filter((at) => now - at < WINDOW);
+  clearTimeout(later);
+  if (writes.length >= MOST_WRITES) {
+    later = setTimeout(tellAddress, 400);
+    return;
+  }
+  writes.push(now);
   history.replaceState(null, "", `#${link}`);
+}
+
+/** What else the address says. @type {Map<string, string>} */
+const more = new Map();
+
+/** @param {string} name @param {string} value */
+export function setInAddress(name, value) {
+  more.set(name, value);
+  tellAddress();
 }
 
 /** @type {[keyof State, string][]} */
 const NAMES = [
   ["view", "view"], ["subject", "text"], ["layer", "layer"], ["head", "head"], ["query", "from"],
   ["key", "to"], ["words", "words"], ["sinks", "sinks"], ["log", "log"], ["palette", "palette"],
-  ["share", "share"], ["all", "all"], ["sort", "sort"], ["kind", "kind"], ["time", "time"],
-  ["difference", "difference"],
+  ["share", "share"], ["all", "all"], ["every", "every"], ["sort", "sort"], ["kind", "kind"],
+  ["sight", "sight"],
 ];
 
 /** The choices as the part of an address after #. */
 export function toFragment() {
-  const parts = new URLSearchParams();
+  const parts = new URLSearchParams([...more]);
   for (const [name, short] of NAMES) {
     const value = state[name];
     parts.set(short, typeof value === "boolean" ? (value ? "1" : "0") : String(value));

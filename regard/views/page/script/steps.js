@@ -2,9 +2,9 @@
 
 import { isChange, NO_CHANGE, prove } from "./attention.js";
 import { placeBothWays, css, isDark, lookup } from "./colour.js";
-import { make, number, put, shown, small, svg, tokenText } from "./dom.js";
+import { keepingFocus, make, number, put, shown, small, svg, tokenText } from "./dom.js";
 import { formula } from "./formula.js";
-import { head, layer, model, nameOf, textsOf, tokenOf } from "./model.js";
+import { head, layer, nameOf, subject, textsOf, tokenOf } from "./model.js";
 import { colourOf } from "./overview.js";
 import { choose, state } from "./state.js";
 /** @import {Head, Row} from "./attention.js" */
@@ -15,13 +15,15 @@ const FEW = 8;
 let body;
 /** @type {any} */
 let proofLine;
-let showAll = false;
+/** The controls of "what if", which stay while the numbers are made anew. @type {Object<string, any>} */
+const ifs = {};
 /** @typedef {{of: Head, i: number, from: Text, to: Text, now: Row, before: Row, rows: number[]}} Focus */
 
 export function buildSteps() {
   body = make("div", { class: "steps" });
+  buildWhatIf();
   proofLine = make("p", { class: "proof", role: "status", id: "proof" });
-  return make("div", { class: "view-steps" }, body, proofLine);
+  return make("div", { class: "view-steps" }, ifs.title, ifs.box, body, proofLine);
 }
 
 export async function updateSteps() {
@@ -35,28 +37,31 @@ export async function updateSteps() {
   const few = new Set(order.slice(0, FEW));
   few.add(Math.min(state.key, of.keys - 1));
   state.change.masked.forEach((j) => few.add(j));
-  const rows = showAll ? order.slice(0, 2000).sort((a, b) => a - b) : [...few].filter((j) => j < of.keys).sort((a, b) => a - b);
+  const rows = state.every ? order.slice(0, 2000).sort((a, b) => a - b) : [...few].filter((j) => j < of.keys).sort((a, b) => a - b);
   /** @type {Focus} */
   const focus = { of, i, from, to, now, before, rows };
   const open = new Set(Array.from(body.querySelectorAll("details[open]"), (/** @type {any} */ d) => d.dataset.name));
-  put(body, title(focus), whatIf(focus), inputs(focus), vectors(focus), scores(focus), scaled(focus),
-    masked(focus), weights(focus), weighted(focus), sum(focus), after(focus));
-  for (const details of body.querySelectorAll("details")) {
-    if (open.has(details.dataset.name)) details.open = true;
-  }
+  put(ifs.title, "What does ", tokenText(tokenOf(from, i), 30), " take from every token?", make("small", {}, nameOf(of)));
+  updateWhatIf(focus);
+  keepingFocus(body, () => {
+    put(body, inputs(focus), vectors(focus), scores(focus), scaled(focus), masked(focus), weights(focus), weighted(focus), sum(focus), after(focus));
+    for (const details of body.querySelectorAll("details")) {
+      if (open.has(details.dataset.name)) details.open = true;
+    }
+  });
   tellProof(of);
-}
-
-/** @param {Focus} focus */
-function title({ of, i, from }) {
-  return make("h2", { class: "steps-title" }, "What does ", tokenText(tokenOf(from, i), 30),
-    " take from every token?", make("small", {}, nameOf(of)));
 }
 
 /** @param {string} mark @param {string} name @param {string} kind @param {string} meaning @param {...any} content */
 function step(mark, name, kind, meaning, ...content) {
+  return stepBy(kind, mark, name, kind, meaning, ...content);
+}
+
+/** A step with a formula of another name. @param {string} by @param {string} mark @param {string} name
+ * @param {string} kind @param {string} meaning @param {...any} content */
+function stepBy(by, mark, name, kind, meaning, ...content) {
   return make("section", { class: "step", "data-step": kind },
-    make("header", {}, make("span", { class: "step-mark" }, mark), make("h3", {}, name), formula(kind)),
+    make("header", {}, make("span", { class: "step-mark" }, mark), make("h3", {}, name), formula(by)),
     make("p", { class: "quiet" }, meaning), ...content);
 }
 
@@ -69,7 +74,7 @@ export function vector(name, values, few = 6) {
   const more = values.length > few;
   const inside = make("div", { class: "numbers" });
   const details = make("details", { class: "vector", "data-name": name },
-    make("summary", {}, strip(values), make("span", { class: "digits" }, `[${start}${more ? " …" : ""}]`),
+    make("summary", { "data-focus": name }, strip(values), make("span", { class: "digits" }, `[${start}${more ? " …" : ""}]`),
       more ? make("span", { class: "count" }, `${values.length} numbers`) : null), inside);
   details.addEventListener("toggle", () => {
     if (!details.open || inside.childElementCount) return;
@@ -102,8 +107,8 @@ function keyTable(focus, columns, cells) {
   return make("div", { class: "table-box" },
     make("table", { class: "keys" }, make("thead", {}, make("tr", {}, ["token", ...columns].map((c) => make("th", { scope: "col" }, c)))),
       make("tbody", {}, made)),
-    hidden > 0 || showAll ? make("button", { type: "button", class: "link-button", on: { click: () => { showAll = !showAll; updateSteps(); } } },
-      showAll ? "Show the strongest only" : `Show all ${of.keys} tokens`) : null);
+    hidden > 0 || state.every ? make("button", { type: "button", class: "link-button", "data-focus": `all ${columns.join()}`, on: { click: () => choose({ every: !state.every }) } },
+      state.every ? "Show the strongest only" : `Show all ${of.keys} tokens`) : null);
 }
 
 /** @param {Focus} focus */
@@ -127,7 +132,9 @@ function vectors(focus) {
     return step("1", "No queries and keys", "none", "This mechanism scores a pair in another way than by a dot product, " +
       "or its vectors were not kept: the page carries its weights.");
   }
-  return step("1", "Query, keys and values", "query", "What the token looks for, what each can be found by, and what each hands over.",
+  const [x, q] = [layer().known("input", i), of.vector("query", i)];
+  const asItIs = x !== null && x.length === q?.length && x.every((value, c) => value === q[c]);
+  return stepBy(asItIs ? "asItIs" : "query", "1", "Query, keys and values", "query", "What the token looks for, what each can be found by, and what each hands over.",
     make("div", { class: "named" }, make("span", { class: "name" }, "q"), vector("q", of.vector("query", i))),
     keyTable(focus, of.hasValues ? ["key", "value"] : ["key"], (j) => [vector(`k ${j} ${shown(to.tokens[j], 8)}`, of.vector("key", j), 3),
       ...(of.hasValues ? [vector(`v ${j}`, of.vector("value", j), 3)] : [])]));
@@ -146,7 +153,7 @@ function products(of, i, j) {
   const [q, k] = [of.vector("query", i), of.vector("key", j)];
   if (!q || !k) return null;
   const inside = make("div", { class: "numbers wide" });
-  const details = make("details", { class: "vector", "data-name": `qk ${j}` }, make("summary", {}, make("span", { class: "count" }, `${q.length} products`)), inside);
+  const details = make("details", { class: "vector", "data-name": `qk ${j}` }, make("summary", { "data-focus": `qk ${j}` }, make("span", { class: "count" }, `${q.length} products`)), inside);
   details.addEventListener("toggle", () => {
     if (!details.open || inside.childElementCount) return;
     put(inside, Array.from(q, (value, c) => make("span", {}, make("i", {}, String(c)), `${number(value, 3)} × ${number(k[c], 3)} = ${number(value * k[c], 4)}`)));
@@ -163,8 +170,9 @@ function scaled(focus) {
   const said = scale === 1 && factor === 1 ? "This mechanism does not scale its scores."
     : `Multiplied by ${number(scale * factor, 6)}${factor === 1 ? "" : ` (${number(scale, 6)} × ${factor}, changed)`}: ` +
       "scores of wide vectors grow with their width, and scaling keeps softmax soft.";
+  const usual = Math.abs(scale * factor * Math.sqrt(of.part("query")?.width ?? 1) - 1) < 1e-4;
   const extra = `${softcap ? ` Soft-capped at ${softcap}.` : ""}${bias !== null ? " A bias for each pair is added." : ""}`;
-  return step("3", "Scaled scores", "scaled", said + extra,
+  return stepBy(scale * factor === 1 ? "unscaled" : usual ? "scaled" : "scaledBy", "3", "Scaled scores", "scaled", said + extra,
     keyTable(focus, ["score"], (j) => [Number.isFinite(now.scores[j]) ? number(now.scores[j]) : number((now.products?.[j] ?? NaN) * scale * factor)]));
 }
 
@@ -200,7 +208,7 @@ function weights(focus) {
 
 /** @param {number} j @param {Focus} focus */
 function maskBox(j, { to }) {
-  const box = make("input", { type: "checkbox", "aria-label": `Mask ${shown(tokenOf(to, j))}`, on: {
+  const box = make("input", { type: "checkbox", "aria-label": `Mask ${shown(tokenOf(to, j))}`, "data-focus": `mask ${j}`, on: {
     click: (/** @type {Event} */ e) => e.stopPropagation(),
     change: () => maskToken(j),
   } });
@@ -220,18 +228,26 @@ function setChange(keys, factor) {
   choose({ change: keys.size || factor !== 1 ? { masked: keys, factor } : NO_CHANGE });
 }
 
+function buildWhatIf() {
+  ifs.title = make("h2", { class: "steps-title" });
+  ifs.slider = make("input", { type: "range", min: 0, max: 4, step: 0.1, "aria-label": "Factor on the scale",
+    on: { input: () => setChange(state.change.masked, Number(ifs.slider.value)) } });
+  ifs.factor = make("span", {});
+  ifs.masked = make("span", {});
+  ifs.back = make("button", { type: "button", on: { click: () => choose({ change: NO_CHANGE }) } }, "Back to the model's own");
+  ifs.box = make("div", { class: "what-if" }, make("strong", {}, "What if"),
+    make("label", { class: "field" }, ifs.factor, ifs.slider), ifs.masked, ifs.back);
+}
+
 /** @param {Focus} focus */
-function whatIf(focus) {
-  const { to } = focus;
-  const slider = make("input", { type: "range", min: 0, max: 4, step: 0.1, value: state.change.factor, "aria-label": "Factor on the scale",
-    on: { input: () => setChange(state.change.masked, Number(slider.value)) } });
-  const list = [...state.change.masked].map((j) => shown(tokenOf(to, j), 20));
-  const changed = isChange(state.change);
-  return make("div", { class: changed ? "what-if changed-box" : "what-if" },
-    make("strong", {}, "What if"),
-    make("label", { class: "field" }, make("span", {}, `scale × ${number(state.change.factor, 1)}`), slider),
-    make("span", {}, list.length ? `masked: ${list.join(", ")}` : "Mask tokens in step 4, or press m."),
-    changed ? make("button", { type: "button", on: { click: () => choose({ change: NO_CHANGE }) } }, "Back to the model's own") : null);
+function updateWhatIf({ to }) {
+  const { masked: keys, factor } = state.change;
+  const list = [...keys].map((j) => shown(tokenOf(to, j), 20));
+  ifs.box.classList.toggle("changed-box", isChange(state.change));
+  ifs.slider.value = String(factor);
+  ifs.factor.textContent = `scale × ${number(factor, 1)}`;
+  ifs.masked.textContent = list.length ? `masked: ${list.join(", ")}` : "Mask tokens in step 4, or press m.";
+  ifs.back.hidden = !isChange(state.change);
 }
 
 /** @param {Focus} focus */
@@ -276,7 +292,7 @@ function after({ of, i, now }) {
 /** Computed here and now, from the numbers that the page carries. @param {Head} of */
 function tellProof(of) {
   const proof = prove(of);
-  const precision = model.document.half ? "half precision" : "float32";
+  const precision = subject().document.half ? "half precision" : "float32";
   const parts = [`rows sum to 1 within ${small(proof.sum)}`];
   if (proof.lse !== null) parts.push(`log-sum-exp equals Python's within ${small(proof.lse)}`);
   if (proof.context !== null) {
@@ -294,8 +310,7 @@ export function stepsTable() {
   const now = of.row(state.query, state.change);
   return {
     columns: ["from", "to", "position", "q·k", "score", "weight"],
-    rows: Array.from(now.weights, (w, j) => [tokenOf(from, state.query), tokenOf(to, j), String(j),
-      now.products ? number(now.products[j], 6) : "", number(now.scores[j], 6), number(w, 6)]),
+    rows: Array.from(now.weights, (w, j) => [tokenOf(from, state.query), tokenOf(to, j), j, now.products?.[j] ?? NaN, now.scores[j], w]),
   };
 }
 
