@@ -111,7 +111,9 @@ def subject_of_text(
         if target is not None:
             texts.append(text_of(target, "target"))
             observation.tokens["decoder"] = target.texts
-    subject = subject_of_observation(observation, title, model=model.name, start=start, texts=texts)
+    subject = subject_of_observation(
+        observation, title, model=model.title, start=start, texts=texts
+    )
     _check_size(subject.numbers, len(tokens), len(subject.sheets))
     return subject
 

@@ -42,6 +42,12 @@ class TextModel:
     """transformers' configuration; None for regard's own encoder."""
 
     @property
+    def title(self) -> str:
+        """Its name where others will read it: of a folder or file the last part, no path."""
+        path = Path(self.name)
+        return path.resolve().name if path.exists() else self.name
+
+    @property
     def has_both(self) -> bool:
         """Whether there is an encoder and a decoder, and cross-attention between them."""
         return bool(getattr(self.config, "is_encoder_decoder", False))

@@ -54,7 +54,7 @@ def _subject(look: Look) -> Subject:
     subject = subject_of_observation(
         observation,
         " ".join(look.text[:200].split()),
-        model=look.model.name,
+        model=look.model.title,
         texts=texts,
         start={"view": "overview"},
     )

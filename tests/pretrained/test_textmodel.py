@@ -118,3 +118,11 @@ def test_what_gguf_needs_is_named(alias: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(reader, "is_gguf_available", lambda *_: False)
     with pytest.raises(MissingExtraError, match=r"regard\[models\]"):
         load("tiny")
+
+
+def test_a_title_holds_no_path(tmp_path: Path) -> None:
+    network = torch.nn.Linear(2, 3)
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    assert TextModel(str(folder), network, None, None).title == "mine"
+    assert TextModel("google-bert/bert", network, None, None).title == "google-bert/bert"
