@@ -152,7 +152,7 @@ def draw(means: dict[str, list[float]], path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(8, 4.5), layout="constrained")
+    figure, axes = plt.subplots(figsize=(9, 4), layout="constrained")
     for (name, shares), marker in zip(means.items(), "osv^D", strict=False):
         axes.plot(TESTED, [100 * share for share in shares], marker=marker, label=name)
     axes.axhline(100 * CHANCE, color="grey", linestyle=":", label="chance")
@@ -163,7 +163,7 @@ def draw(means: dict[str, list[float]], path: Path) -> None:
     axes.set_xlabel("words between the wanted one and the question")
     axes.set_ylabel("named rightly, %")
     axes.set_ylim(0, 103)
-    axes.legend(loc="center left")
+    figure.legend(loc="outside right upper")
     figure.savefig(path, dpi=110)
 
 
