@@ -193,8 +193,8 @@ test (`data.split_seed` 0).
 
     {shlex.join(short)}
 
-seed 1, {result.minutes:.0f} minutes on one core. `benchmarks/language.py` runs it, measures and
-packs.
+seed 1, {result.minutes:.0f} minutes on the clock with one thread. `benchmarks/language.py` runs it,
+measures and packs.
 
 ## Quality
 

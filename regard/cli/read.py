@@ -46,7 +46,7 @@ def read(
 
     \b
     regard read "The FBI is chasing a criminal on the run ."
-    regard read --model runs/mine "Tom said that he was tired."
+    regard read --model simple-rnn+attention "Tom said that he was tired."
     regard read --model runs/reviews "a gripping film"
 
     Each line is one more word: the bits that it was unexpected by, and the words read so far with

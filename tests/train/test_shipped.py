@@ -75,13 +75,19 @@ def test_packing_keeps_the_model(tmp_path: Path) -> None:
         assert torch.equal(one, other)
 
 
-def test_the_language_model_is_small_attributed_and_reads() -> None:
-    assert names("lm") == ["lstmn"]
-    home = HOME / "lstmn"
-    assert sum(f.stat().st_size for f in home.iterdir()) <= 3e6
-    card = (home / "card.md").read_text(encoding="utf-8")
-    for word in ("tatoeba.org", "manythings.org/anki", "CC-BY 2.0", "seed", "perplexity"):
-        assert word in card
+def test_the_language_models_are_small_and_attributed() -> None:
+    assert names("lm") == ["lstmn", "simple-rnn+attention"]
+    files = [file for name in names("lm") for file in (HOME / name).iterdir()]
+    assert sum(file.stat().st_size for file in files) <= 6e6
+    for card in (file for file in files if file.name == "card.md"):
+        text = card.read_text(encoding="utf-8")
+        for word in ("tatoeba.org", "manythings.org/anki", "CC-BY 2.0", "seed", "perplexity"):
+            assert word in text
+
+
+def test_they_read_as_the_page_shows() -> None:
     page = (ROOT / "docs" / "read.md").read_text(encoding="utf-8")
     command, shown = re.findall(r"^```console\n\$ regard (read .*)\n((?:.*\n)*?)```", page, re.M)[0]
     assert regard(*shlex.split(command)).stdout == shown
+    done = regard("read", "--model", "simple-rnn+attention", "Tom said that he was tired.")
+    assert done.stdout.startswith("simple-rnn+attention: what each word attends to, in hundredths")
