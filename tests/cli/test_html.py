@@ -67,7 +67,7 @@ def test_look_puts_two_texts_or_two_models_on_a_page(folder: Path, tmp_path: Pat
     )
     assert done.returncode == 0, done.stderr
     first, second = document(page)["subjects"]
-    assert (first["model"], second["model"]) == (str(folder), str(other))
+    assert (first["model"], second["model"]) == (folder.name, other.name)
     assert (first["title"], second["title"]) == ("the animal was tired", "the animal")
     assert first["start"]["view"] == "compare"
     done = regard("look", folder, "the animal", "--compare", "the street")

@@ -203,8 +203,8 @@ function updateLink() {
 
 function updateBanner() {
   const { change } = state;
-  parts.changed.hidden = !isChange(change) || state.view === "steps"; // which has its own
-  if (parts.changed.hidden) return;
+  parts.changed.hidden = !isChange(change);
+  if (!isChange(change)) return;
   const [, to] = textsOf(layer());
   const masked = [...change.masked].map((j) => shown(tokenOf(to, j), 20)).join(", ");
   const said = [masked ? `masked: ${masked}` : "", change.factor !== 1 ? `scale × ${number(change.factor, 1)}` : ""].filter(Boolean).join("; ");
