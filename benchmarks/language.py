@@ -67,14 +67,7 @@ def tatoeba(text: str, runs: Path) -> list[Run]:
     """The English side of Tatoeba, each sentence once, 8,000 pieces of words."""
     data = ("--text", text, "--column", "1", "--unique", "--vocabulary", "8000")
     length = ("--epochs", "4", "--batch-tokens", "1000", "--dropout", "0.1")
-    return [
-        Run(
-            model,
-            runs / f"english-{model}",
-            (*data, "--model", model, *length, *rate(model), *COSINE, *USUAL),
-        )
-        for model in SHIPPED
-    ]
+    return [language(model, runs / f"english-{model}", *data, *length) for model in SHIPPED]
 
 
 def ptb(folder: str, runs: Path) -> list[Run]:
@@ -83,14 +76,7 @@ def ptb(folder: str, runs: Path) -> list[Run]:
     files = [w for flag, part in parts.items() for w in (flag, f"{folder}/ptb.{part}.txt.gz")]
     data = (*files, "--level", "space", "--set", "data.least=1")
     length = ("--epochs", "5", "--batch-tokens", "500", "--dropout", "0.1")
-    return [
-        Run(
-            model,
-            runs / f"ptb-{model}",
-            (*data, "--model", model, *length, *rate(model), *COSINE, *USUAL),
-        )
-        for model in RATES
-    ]
+    return [language(model, runs / f"ptb-{model}", *data, *length) for model in RATES]
 
 
 def sst(folder: str, runs: Path) -> list[Run]:
@@ -107,8 +93,10 @@ def sst(folder: str, runs: Path) -> list[Run]:
     return made
 
 
-def rate(model: str) -> tuple[str, str]:
-    return "--learning-rate", str(RATES[model])
+def language(model: str, folder: Path, *options: str) -> Run:
+    """A language model's run."""
+    own = ("--model", model, "--learning-rate", str(RATES[model]))
+    return Run(model, folder, (*options, *own, *COSINE, *USUAL))
 
 
 @dataclass(frozen=True)
