@@ -130,6 +130,19 @@ def test_what_is_not_a_number_stays_in_its_sequence(kernels: list[Kernel], bad: 
                 torch.testing.assert_close(ours.double(), theirs, rtol=5e-6, atol=5e-6)
 
 
+def test_what_is_forbidden_reaches_nothing(kernels: list[Kernel]) -> None:
+    """A forbidden slot's key and value may be no numbers at all, forward and back."""
+    x, forbidden = tapes(13, 5), torch.zeros(BATCH, SLOTS, dtype=torch.bool)
+    forbidden[1, 3] = True
+    spoilt = x._replace(keys=x.keys.clone(), values=x.values.clone())
+    spoilt.keys[1, 3, 7] = spoilt.values[1, 3, 2] = math.nan
+    seen = [slice(0, SLOTS)] * N
+    for kernel in kernels:
+        plain, found = (by_kernel(kernel, t, seen, forbidden) for t in (x, spoilt))
+        for before, after in zip(plain, found, strict=True):
+            assert torch.equal(before, after)
+
+
 def test_no_thread_count_changes_a_bit(kernels: list[Kernel]) -> None:
     x = tapes(131, 67, batch=5, slots=61)  # enough for more than one thread
     for kernel in kernels:

@@ -212,6 +212,27 @@ def test_keys_out_of_sight_change_no_bit(kernels: list[Kernel]) -> None:
         assert torch.equal(pair[0][..., :50, :], pair[1][..., :50, :])
 
 
+@pytest.mark.parametrize("width", [5, 16])  # packed, and read in place
+def test_rows_that_are_mended_change_no_others(kernels: list[Kernel], width: int) -> None:
+    """Values of 3e38 and NaN in the sight of some queries, and every statistic as before."""
+    torch.manual_seed(0)
+    q, k, v = torch.randn(1, 2, 300, 16), torch.randn(1, 2, 300, 16), torch.rand(1, 2, 300, width)
+    huge = v.clone()
+    huge[..., 270:280, :], huge[..., 280:, :] = 3e38, math.nan
+    for kernel in kernels:
+        (plain, before), (context, after) = (
+            run(kernel, q, k, values, scale=0.25, mask=causal(), wanted=ALL) for values in (v, huge)
+        )
+        assert plain is not None
+        assert context is not None
+        assert torch.equal(context[..., :270, :], plain[..., :270, :])
+        assert all(torch.equal(a, b) for a, b in zip(after, before, strict=True))
+        weights = (q.double() @ k.double().mT / 4).masked_fill(~causal().dense(300), -math.inf)
+        expected = weights.softmax(-1)[..., 270:280, :280] @ huge[..., :280, :].double()
+        torch.testing.assert_close(context[..., 270:280, :].double(), expected, rtol=1e-5, atol=0)
+        assert context[..., 280:, :].isnan().all()
+
+
 def test_threads_give_the_same_and_many_calls_do_not_meet(kernels: list[Kernel]) -> None:
     """A thread count gives the same bits each time; calls from several threads at once too."""
     torch.manual_seed(0)
