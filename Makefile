@@ -20,14 +20,14 @@ demo: $(READY)
 	@$(BIN)/regard translate "Können Sie mir helfen, diesen Satz zu übersetzen?" --alignment
 	@echo
 	@echo "== A published worked example of self-attention: is it right?"
-	@$(BIN)/regard check examples/tutorial-printed.toml || test $$? -eq 1
+	@$(BIN)/regard check tutorial-printed || test $$? -eq 1
 	@echo
 	@echo "== The same example, computed properly, and checked"
-	@$(BIN)/regard explain --example examples/tutorial-corrected.toml --word x1 --form vector
-	@$(BIN)/regard check examples/tutorial-corrected.toml
+	@$(BIN)/regard explain --example tutorial-corrected --word x1 --form vector
+	@$(BIN)/regard check tutorial-corrected
 	@echo
 	@echo "== Two heads and a mask"
-	@$(BIN)/regard explain --example examples/two-heads.toml --word 'bread#2' --head 1 --form vector
+	@$(BIN)/regard explain --example two-heads --word 'bread#2' --head 1 --form vector
 	@echo
 	@echo "== What does it cost?"
 	@$(BIN)/regard cost --lengths 256,512,1024,2048 --repeats 3

@@ -22,7 +22,7 @@ DEFAULT = "minilm"
 @click.option("--word", metavar="WORD", help="The word to explain; the#2 is the second 'the'.")
 @click.option("--head", type=click.IntRange(0), help="The head to show, from 0.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write the trace as JSON.")
-@click.option("--html", "html_to", metavar="FILE", help="Write a page (docs/page.md).")
+@click.option("--html", "html_to", metavar="FILE", help="Write a page ('regard docs page').")
 @click.option(
     "--form",
     type=click.Choice(["vector", "matrix", "both"]),
@@ -39,7 +39,7 @@ DEFAULT = "minilm"
 @click.option("--to", metavar="WORD", help="Model: find the head that links --word to this word.")
 @click.option("--compare", metavar="SENTENCE", help="Model: the same head in another sentence.")
 @click.option("--all", "everything", is_flag=True, help="Model: every number of every vector.")
-@click.option("--example", metavar="FILE", help="Matrices from a TOML file (docs/check.md).")
+@click.option("--example", metavar="FILE", help="Matrices from a TOML file ('regard docs check').")
 @click.option("--vectors", metavar="FILE", help="Word vectors: GloVe, word2vec or fastText.")
 @click.option(
     "--mechanism",
@@ -79,7 +79,7 @@ def explain(
     \b
     regard explain "The animal didn't cross the street because it was too tired" \\
         --word it
-    regard explain --example examples/tutorial-corrected.toml
+    regard explain --example tutorial-corrected
     regard explain "The cat sat on the mat" --vectors glove.6B.50d.txt --word mat
     """
     if (sentence is None) == (example is None):

@@ -62,7 +62,7 @@ def heads(
     top: int,
     json_to: str | None,
 ) -> None:
-    """Which head of MODEL does what: its kind, with the scores of docs/heads.md.
+    """Which head of MODEL does what: its kind, by the scores of 'regard docs heads'.
 
     MODEL is an alias (minilm, smollm2), a folder, or a name on the hub.
 

@@ -15,11 +15,9 @@ from regard.worked import Example, check, compute
 from regard.worked.claims import allowance
 from regard.worked.working import working
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-
 
 def tutorial(**changes: object) -> Example:
-    example = Example.load(EXAMPLES / "tutorial-printed.toml")
+    example = Example.load("tutorial-printed")
     return Example(**{**vars(example), **changes})  # type: ignore[arg-type]
 
 
@@ -58,20 +56,20 @@ def test_the_printed_tutorial_is_told_its_misunderstandings() -> None:
 
 
 def test_the_corrected_tutorial_is_right_and_needs_no_remark() -> None:
-    report = check(Example.load(EXAMPLES / "tutorial-corrected.toml"))
+    report = check(Example.load("tutorial-corrected"))
     assert report.wrong == []
     assert report.remarks == []
     assert sum(report.right.values()) == 63
 
 
 def test_two_heads_example_is_right() -> None:
-    report = check(Example.load(EXAMPLES / "two-heads.toml"))
+    report = check(Example.load("two-heads"))
     assert report.wrong == []
     assert report.trace["weights"].axes == ("head", "query", "key")
 
 
 def test_the_computation_equals_numpy_float64() -> None:
-    example = Example.load(EXAMPLES / "tutorial-corrected.toml")
+    example = Example.load("tutorial-corrected")
     x, w = example.x, example.matrices
     q, k, v = x @ w["w_q"].T, x @ w["w_k"].T, x @ w["w_v"].T
     e = np.exp(q @ k.T / np.sqrt(3))
@@ -202,7 +200,7 @@ def test_enormous_claims_are_wrong_and_no_accident() -> None:
 
 
 def two_heads(layout: str = "columns-are-outputs", **claims: object) -> Example:
-    example = Example.load(EXAMPLES / "two-heads.toml")
+    example = Example.load("two-heads")
     rows = layout == "rows-are-outputs"
     matrices = {n: w.T.copy() if rows else w for n, w in example.matrices.items()}
     changes = {"matrices": matrices, "layout": layout, "claims": claims}
@@ -299,7 +297,7 @@ def test_the_working_of_a_number_is_written_out() -> None:
 
 
 def test_the_working_of_a_head_uses_its_own_columns() -> None:
-    example = Example.load(EXAMPLES / "two-heads.toml")
+    example = Example.load("two-heads")
     trace = compute(example)
     assert working(example, trace, "queries", (1, 0, 1)) == ("q_1: x_1 · column 4 of W_Q = 2·1 = 2")
     assert working(example, trace, "weights", (0, 0, 1)) == "masked: weight 0"
