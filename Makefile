@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test check lint types bench clean
+.PHONY: demo test check lint types bench wheels neon install-check clean
 
 TIRED := The animal didn't cross the street because it was too tired
 WIDE  := The animal didn't cross the street because it was too wide
@@ -48,6 +48,17 @@ types: $(READY)
 bench: $(READY)
 	@missed=0; for name in attend record recurrent recall kernel look translate page serve; do \
 	    echo "== benchmarks/$$name.py"; $(BIN)/python benchmarks/$$name.py || missed=1; done; exit $$missed
+
+# A release, with a pinned cross compiler of its own: wheels in dist/; their kernels against float64,
+# ARM's under qemu; and an installation as a stranger would try it.
+wheels:
+	$(PYTHON) release/wheels.py
+
+neon: wheels
+	$(PYTHON) release/kernels.py
+
+install-check: wheels
+	$(PYTHON) release/installations.py
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -99,7 +99,7 @@ def build(folder: Path = HERE, machine: str | None = None) -> Path:
             pool.shutdown(cancel_futures=True)
         objects = sorted(str(path) for path in Path(work).glob("*.o"))
         made = f"{work}/{LIBRARY}"
-        libraries = ("-lpthread", "-ldl") if sys.platform.startswith("linux") else ()
+        libraries = ("-s", "-lpthread", "-ldl") if sys.platform.startswith("linux") else ()
         _run([*command, "-shared", *objects, "-o", made, *libraries])
         os.replace(made, folder / LIBRARY)
     return folder / LIBRARY

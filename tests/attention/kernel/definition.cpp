@@ -110,12 +110,14 @@ struct Input {
   Array array;
   int64_t dtype;
 
-  // (batch, heads, rows, width), rows of all heads beside each other, columns `apart`.
-  Input(int64_t dtype, int64_t batch, int64_t heads, int64_t rows, int64_t width, int64_t apart, float size)
+  // (batch, heads, rows, width), rows of all heads beside each other, columns `apart`; if `tied`,
+  // of few different numbers.
+  Input(int64_t dtype, int64_t batch, int64_t heads, int64_t rows, int64_t width, int64_t apart,
+        float size, bool tied = false)
       : memory(batch * heads * rows * width * apart), dtype(dtype) {
     int64_t row = heads * width * apart;
     array = {memory.data, rows * row, width * apart, row, apart};
-    for (int64_t i = 0; i < memory.n; ++i) put(i, number() * size);
+    for (int64_t i = 0; i < memory.n; ++i) put(i, (tied ? roundf(number()) : number()) * size);
   }
 
   void put(int64_t at, float x) const {
@@ -164,14 +166,15 @@ struct Attention {
   struct Sizes {
     int64_t dtype, batch, key_heads, groups, queries, keys, width, value_width, top, cells[2];
     float size, value_size;
+    bool tied;
   };
 
   explicit Attention(const Sizes& s)
       : rows(s.batch * s.key_heads * s.groups * s.queries),
         groups(s.groups),
         value_size(s.dtype == regard::FLOAT16 ? 1 : s.value_size),
-        query(s.dtype, s.batch, s.key_heads * s.groups, s.queries, s.width, 1, s.size),
-        key(s.dtype, s.batch, s.key_heads, s.keys, s.width, 1 + below(2), s.size),
+        query(s.dtype, s.batch, s.key_heads * s.groups, s.queries, s.width, 1, s.size, s.tied),
+        key(s.dtype, s.batch, s.key_heads, s.keys, s.width, 1 + below(2), s.size, s.tied),
         value(s.dtype, s.batch, s.key_heads, s.keys, s.value_width, 1 + below(2), s.value_size),
         mask(rows * s.keys), bias(rows * s.keys), out(rows * s.value_width), lse(rows),
         entropy(rows), received(rows / s.queries * s.keys), top_weights(rows * s.top),
@@ -210,7 +213,7 @@ struct Attention {
       c.bias = broadcast(bias.data, sizes, differs);
       bias.fill(2);
       for (int64_t i = 0; i < bias.n; ++i)
-        if (below(9) == 0) bias[i] = -INFINITY;
+        if (below(9) == 0) bias[i] = below(2) ? -INFINITY : -3.4e38f;  // both are masks
     }
     c.softcap = below(4) ? 0 : 5;
     c.scale = below(4) ? 1 / sqrt(double(c.width)) : below(2) ? 1.0 : -0.3;
@@ -231,7 +234,8 @@ struct Attention {
     }
     if (size > largest) largest = size;
     if (c.softcap != 0) s = c.softcap * tanh(s / c.softcap);
-    return c.bias.data ? s + bias[offset(c.bias, b, h, i, j)] : s;
+    if (c.bias.data) s += bias[offset(c.bias, b, h, i, j)];
+    return s > -1e30 ? s : -INFINITY;
   }
 
   // Each row's weights and log-sum-exp.
@@ -277,7 +281,8 @@ struct Attention {
     for (int64_t head = 0; head < rows / c.queries; ++head) check_pooled(head, most);
   }
 
-  // The k-th largest is the number with k - 1 larger ones; the keys differ and have these weights.
+  // The k-th largest is the number with k - 1 larger ones; the keys differ and have these weights,
+  // the first key first where they are equal.
   void check_top(int64_t row, const double* w, double most) const {
     for (int64_t k = 0; k < c.top; ++k) {
       double got = top_weights[row * c.top + k];
@@ -285,6 +290,8 @@ struct Attention {
       for (int64_t j = 0; j < c.keys; ++j) larger += w[j] > got + most, not_smaller += w[j] >= got - most;
       bool fine = larger <= k && not_smaller > k && at >= 0 && at < c.keys;
       for (int64_t other = 0; other < k; ++other) fine &= top_keys[row * c.top + other] != at;
+      int64_t before = k > 0 ? top_keys[row * c.top + k - 1] : -1;
+      if (fine && k > 0 && w[at] == w[before]) fine = before < at;
       compare(TOP, fine ? got : NAN, fine ? w[at] : 0, most);
     }
   }
@@ -318,6 +325,7 @@ Attention::Sizes sizes() {
   s.cells[0] = one_of({1, 2, 5}), s.cells[1] = one_of({1, 3, 8});
   int64_t size = below(8);
   s.size = size == 0 ? 100.0f : size < 3 ? 12.0f : 2.0f;  // 100: scores of thousands
+  s.tied = below(6) == 0;
   int64_t extreme = below(12);
   s.value_size = extreme == 0 ? 3e37f : extreme == 1 ? 1e-30f : 1.0f;
   return s;
@@ -374,7 +382,7 @@ struct Additive {
     Numbers<double> a(slots), d_score(slots);
     double high = -INFINITY, total = 0, mean = 0, size = 0;
     for (int64_t d = 0; d < hidden; ++d) size += fabs(double(v[d]));
-    double most = 2e-7 * (1 + size);
+    double most = 3e-7 * (1 + size);
     for (int64_t i = from; i < to; ++i) {
       for (int64_t d = 0; d < hidden; ++d) a[i] += v[d] * bent(b, i, d);
       if (!forbidden[b * slots + i] && a[i] > high) high = a[i];

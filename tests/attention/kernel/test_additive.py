@@ -15,6 +15,7 @@ from regard.attention.kernel.additive import AdditiveLook, usable
 from regard.attention.kernel.library import Kernel
 from regard.recurrent import LSTMN, SelfAttentiveRNN
 from regard.recurrent.scan.attentive import AttentiveMatrices, attentive_scan
+from tests.attention.kernel.conftest import PLAIN
 
 N, BATCH, SLOTS = 2, 3, 7
 
@@ -157,7 +158,7 @@ def test_no_thread_count_changes_a_bit(kernels: list[Kernel]) -> None:
 
 def test_what_the_kernel_takes(compiled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library, "PATH", compiled)
-    monkeypatch.setenv("REGARD_KERNEL", "portable")
+    monkeypatch.setenv("REGARD_KERNEL", PLAIN)
     x = torch.randn(3, 5, 7)
     assert usable(x, x.transpose(0, 1), torch.nn.Parameter(x)) is not None
     assert usable(x, x.double()) is None
@@ -207,7 +208,7 @@ def test_the_scans_use_it(what: str, compiled: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("REGARD_KERNEL", "off")
     theirs = _trained(what)
     assert not calls
-    monkeypatch.setenv("REGARD_KERNEL", "portable")
+    monkeypatch.setenv("REGARD_KERNEL", PLAIN)
     ours, again = _trained(what), _trained(what)
     assert set(calls) == {False, True}
     for a, b, c in zip(ours, theirs, again, strict=True):

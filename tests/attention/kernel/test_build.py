@@ -15,6 +15,7 @@ import pytest
 from regard.attention.kernel import build, library
 from regard.attention.kernel.library import Kernel, load
 from regard.errors import ConfigError
+from tests.attention.kernel.conftest import PLAIN
 
 NEEDS_COMPILER = pytest.mark.skipif(build.compiler() is None, reason="no C++ compiler")
 # A process in the background of a shell begins with SIGINT ignored: the first line hears it again.
@@ -87,12 +88,12 @@ def test_the_variable_chooses(compiled: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(library, "PATH", compiled)
     monkeypatch.setenv(library.SWITCH, "off")
     assert library.found() == "REGARD_KERNEL=off"
-    monkeypatch.setenv(library.SWITCH, "portable")
+    monkeypatch.setenv(library.SWITCH, PLAIN)
     kernel = library.kernel()
     assert isinstance(kernel, Kernel)
-    assert kernel.variant == "portable"
+    assert kernel.variant == PLAIN
     monkeypatch.setenv(library.SWITCH, "fast")
-    with pytest.raises(ConfigError, match=r"must be 'off' or one of .*portable, got 'fast'"):
+    with pytest.raises(ConfigError, match=f"must be 'off' or one of .*{PLAIN}, got 'fast'"):
         library.found()
 
 
@@ -116,6 +117,30 @@ def test_variants_share_no_code(tmp_path: Path, source: str, offered: list[str])
     )
     shared = [line for line in names.stdout.splitlines() if line.split()[-2] in "VWuTDB"]
     assert [line.split()[-1].lstrip("_") for line in shared] == [f"regard_{n}" for n in offered]
+
+
+def test_variants_of_a_machine() -> None:
+    """Named by the machine that the library is for, whatever this one is."""
+    assert list(build.variants("x86_64")) == ["portable", "avx2", "avx512"]
+    assert list(build.variants("aarch64")) == list(build.variants("arm64")) == ["neon"]
+    assert list(build.variants("riscv64")) == ["portable"]
+
+
+@NEEDS_COMPILER
+def test_the_program_that_other_machines_run(compiled: Path, tmp_path: Path) -> None:
+    """definition.cpp, here: every variant that this CPU can run is the definition."""
+    command = build.compiler()
+    assert command is not None
+    program = str(tmp_path / "definition")
+    source = str(Path(__file__).with_name("definition.cpp"))
+    flags = ["-std=gnu++17", "-O1", "-Wall", "-Werror", f"-I{build.HERE}"]
+    subprocess.run([*command, *flags, source, "-o", program, "-ldl"], check=True)
+    done = subprocess.run([program, str(compiled), "100"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {line.split()[0] for line in done.stdout.splitlines()} == set(build.variants())
+    done = subprocess.run([program, str(tmp_path / "none")], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "No such file" in done.stdout
 
 
 @NEEDS_COMPILER

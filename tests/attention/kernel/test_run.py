@@ -18,6 +18,7 @@ from regard.attention.kernel import library
 from regard.attention.kernel.library import Kernel
 from regard.attention.kernel.run import KernelStatistics, Wanted, run, usable
 from regard.attention.statistics import PoolGrid, Rule, in_blocks, statistics
+from tests.attention.kernel.conftest import PLAIN
 
 ALL = Wanted(lse=True, top=3, entropy=True, received=True, cells=(2, 3))
 
@@ -185,6 +186,17 @@ def test_of_equal_weights_the_first_keys_are_the_top(kernels: list[Kernel]) -> N
         ]
 
 
+@pytest.mark.parametrize("top", [2, 3, 9])  # the search is another from 9 on
+def test_a_larger_weight_moves_equal_ones_in_their_order(kernels: list[Kernel], top: int) -> None:
+    key = torch.zeros(1, 1, 300, 1)
+    key[0, 0, [100, 200]] = torch.tensor([[2.0], [1.0]])
+    expected = [100, 200, *range(top - 2)]
+    for kernel in kernels:
+        _, found = run(kernel, torch.ones(1, 1, 7, 1), key, None, scale=1.0, wanted=Wanted(top=top))
+        assert found.top_keys is not None
+        assert found.top_keys[0, 0].tolist() == [expected] * 7
+
+
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 def test_what_is_not_a_number_stays_in_its_rows(kernels: list[Kernel], bad: float) -> None:
     torch.manual_seed(0)
@@ -302,7 +314,7 @@ def test_gradients_and_watchers_get_pytorchs_operations(
     compiled: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(library, "PATH", compiled)
-    monkeypatch.setenv("REGARD_KERNEL", "portable")
+    monkeypatch.setenv("REGARD_KERNEL", PLAIN)
     q, k, v = torch.randn(3, 1, 2, 5, 8)
     assert usable(q, k, v) is not None
     learned = q.clone().requires_grad_()
@@ -327,7 +339,7 @@ def test_attend_and_statistics_use_it(compiled: Any, monkeypatch: pytest.MonkeyP
     q, k, v = torch.randn(3, 5, 1, 7, 8), torch.randn(5, 2, 11, 8), torch.randn(2, 11, 5)
     one, cached = torch.randn(1, 4, 1, 16), torch.randn(1, 2, 700, 16)
     answers = []
-    for choice in ("off", "portable"):
+    for choice in ("off", PLAIN):
         monkeypatch.setenv("REGARD_KERNEL", choice)
         answers.append(
             [
