@@ -8,7 +8,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.attention.statistics import scores_of
 from regard.errors import RegardError
 from regard.inside.observe.layer import Item, ObservedLayer
 from regard.inside.observe.observation import Observation
@@ -88,9 +87,9 @@ def _place(texts: list[SheetText], tokens: list[str], count: int, name: str) -> 
 
 def _log_sums(item: Item, rows: Sequence[int]) -> Tensor:
     """(heads, rows): log-sum-exp of the scores of these rows."""
-    whole = 0, item.key.shape[-2]
-    scores = [scores_of(item.query, item.key, item.rule, (i, i + 1), whole) for i in rows]
-    return torch.cat(scores, -2).logsumexp(-1)
+    columns = torch.arange(item.key.shape[-2], device=item.key.device)
+    some = torch.tensor([rows], device=item.query.device), columns.unsqueeze(0)
+    return item.rule.scores_between(item.query, item.key, *some)[:, 0].logsumexp(-1)
 
 
 def subject_of_text(

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from regard.attention.map import AttentionMap
-from regard.attention.statistics import Statistics, statistics
+from regard.attention.statistics import statistics
+from regard.attention.wanted import Statistics, Wanted
 from regard.errors import RegardError
 from regard.inside.observe.layer import ObservedLayer
 
@@ -32,7 +33,7 @@ class Observation:
         heads: Sequence[int] | None = None,
         dtype: torch.dtype | None = None,
         tokens: Tokens | Mapping[str, Tokens] | None = None,
-        wanted: Mapping[str, int] | None = None,
+        wanted: Wanted | None = None,
         values: bool = False,
     ) -> None:
         self.layers: list[ObservedLayer] = []
@@ -40,7 +41,7 @@ class Observation:
         self.chosen_heads = None if heads is None else tuple(heads)
         self.dtype = dtype
         self.tokens = tokens
-        self.wanted = None if wanted is None else dict(wanted)
+        self.wanted = wanted
         self.values = values
 
     def __len__(self) -> int:
@@ -80,11 +81,10 @@ class Observation:
 
         Nothing is computed if they came with the model's output: ``observe(statistics=…)``.
         """
-        item = self.layer(layer, kind).item(batch)
-        given = self.wanted or {}
-        if item.found is not None and all(given.get(k) == v for k, v in wanted.items() if v):
-            return _only(item.found, wanted)
-        return statistics(item.query, item.key, item.rule, **wanted)
+        item, asked = self.layer(layer, kind).item(batch), Wanted.of(wanted)
+        if item.found is not None and self.wanted is not None and self.wanted.covers(asked):
+            return item.found.only(asked)
+        return statistics(item.query, item.key, item.rule, asked)
 
     def layer(self, number: int, kind: str = "self") -> ObservedLayer:
         """A layer by its number and kind."""
@@ -163,16 +163,3 @@ class Observation:
         kinds = [f"{layer.part} {layer.kind}".strip() for layer in self.layers]
         counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
         return f"Observation({counted or 'nothing yet'})"
-
-
-def _only(found: Statistics, wanted: Mapping[str, Any]) -> Statistics:
-    """What is wanted of what was found, and nothing else."""
-    return Statistics(
-        found.lse,
-        found.top_weights if wanted.get("top") else None,
-        found.top_keys if wanted.get("top") else None,
-        found.entropy if wanted.get("entropy") else None,
-        found.received if wanted.get("received") else None,
-        found.pooled_max if wanted.get("cells") else None,
-        found.pooled_mean if wanted.get("cells") else None,
-    )

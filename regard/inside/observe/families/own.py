@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from regard.attention.attend import attend
 from regard.attention.mask import Mask, as_mask
 from regard.attention.multihead import KeyValueCache, MultiHeadAttention
+from regard.attention.rule import Rule
 from regard.attention.self_attention import over_heads, split
-from regard.attention.statistics import Rule
 from regard.inside.observe.call import Call
 from regard.inside.observe.watch import want_values, watchers
 
