@@ -1,4 +1,4 @@
-"""Where a command's sentences come from."""
+"""Where a command's text comes from: its arguments, a file, a pipe."""
 
 from __future__ import annotations
 
@@ -19,3 +19,15 @@ def texts_of(sentences: Sequence[str], file: str | None, verb: str) -> list[str]
     from regard.train.data.lines import read_lines
 
     return read_lines(file or "-")
+
+
+def read_text(text: str | None, file: str | None) -> str:
+    """The text itself, or that of a file; ``-`` is standard input."""
+    if (text is None) == (file is None):
+        got = "neither" if text is None else "both"
+        raise RegardError(f"give a TEXT (- for standard input) or --file FILE; got {got}")
+    if file is None and text != "-":
+        return text or ""
+    from regard.train.data.lines import read_lines
+
+    return "\n".join(read_lines("-" if file is None else file))
