@@ -21,11 +21,11 @@ def check(ctx: click.Context, file: str, json_to: str | None) -> None:
     from regard.views.terminal.console import make_console
     from regard.worked import Example
     from regard.worked import check as check_example
-    from regard.worked.report import print_report
+    from regard.worked.report import format_report
 
     report = check_example(Example.load(file))
     if json_to is not None:
         write_json(json.dumps(report.to_dict()), json_to)
     if json_to != "-":
-        print_report(report, make_console())
+        make_console().print(format_report(report))
     ctx.exit(1 if report.wrong else 0)
