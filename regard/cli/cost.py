@@ -47,11 +47,15 @@ def cost(
         from regard.views.picture.file import check_picture
 
         check_picture()
-    from regard.cost import Setting, measure
+    from regard.cost.room import check_run
+    from regard.cost.setting import Setting
+
+    setting = Setting(width=width, heads=heads, window=window)
+    check_run(rising, setting, repeats, budget, threads)  # before torch is imported
+    from regard.cost.measurement import measure
     from regard.cost.text import format_costs
     from regard.views.terminal.console import make_console
 
-    setting = Setting(width=width, heads=heads, window=window)
     with CommandProgress("measuring", changes("measuring")) as progress:
         costs = measure(
             rising, setting, repeats=repeats, budget=budget, threads=threads, progress=progress

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from regard.cli.shared.input import read_text
+from regard.cli.shared.input import check_file, read_text
 from regard.cli.shared.model import PARTS, exit_stopped, load_model, look_at, noted, read_part
 from regard.cli.shared.output import check_folders, say_written, write_json
 from regard.cli.shared.progress import PATIENCE, CommandProgress
@@ -82,6 +82,7 @@ def heads(model: str, text: str | None, **given: Any) -> None:
         _of_text(model, read_text(text, options.file), options)
         return
     try:
+        check_file(options.corpus)
         stopped = _of_corpus(model, options.corpus, options)
     except RegardError:
         if os.environ.get("RANK", "0") == "0":

@@ -1,6 +1,8 @@
 """Costs that were never measured: numbers that a test can know."""
 
-from regard.cost import MECHANISMS, Cost, Costs, Setting
+from regard.cost.mechanisms import MECHANISMS
+from regard.cost.result import Cost, Costs
+from regard.cost.setting import Setting
 
 LENGTHS = (100, 200, 400, 800)
 

@@ -5,7 +5,8 @@ import math
 import pytest
 import torch
 
-from regard.cost import Setting, measure
+from regard.cost.measurement import measure
+from regard.cost.setting import Setting
 from regard.errors import RegardError
 
 

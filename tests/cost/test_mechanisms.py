@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from regard.cost import MECHANISMS, Setting
+from regard.cost.mechanisms import MECHANISMS
+from regard.cost.setting import Setting
 from regard.errors import RegardError
 
 

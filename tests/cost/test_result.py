@@ -2,8 +2,7 @@
 
 import pytest
 
-from regard.cost import exponent
-from regard.cost.result import upper
+from regard.cost.result import exponent, upper
 
 
 @pytest.mark.parametrize("power", [0, 1, 1.5, 2, 3])

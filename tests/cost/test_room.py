@@ -3,10 +3,11 @@
 import pytest
 import torch
 
-from regard.cost import MECHANISMS, Setting, measure
-from regard.cost.measurement import estimated_seconds
+from regard.cost.measurement import estimated_seconds, measure
+from regard.cost.mechanisms import MECHANISMS
 from regard.cost.peak import peak_bytes
 from regard.cost.room import _container, available_memory, needed_memory
+from regard.cost.setting import Setting
 from regard.errors import RegardError
 
 

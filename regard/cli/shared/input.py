@@ -5,7 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from regard.errors import RegardError
+from regard.errors import FileError, RegardError
+
+
+def check_file(path: str) -> None:
+    """Raise unless the file can be read; asked before any work begins."""
+    try:
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        raise FileError(f"cannot read {path!r}: {error.strerror}") from error
 
 
 def texts_of(sentences: Sequence[str], file: str | None, verb: str) -> list[str]:

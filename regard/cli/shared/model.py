@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,21 +22,27 @@ if TYPE_CHECKING:
 PARTS = ["encoder", "decoder", "cross"]
 
 
-def load_model(name: str) -> TextModel:
+def load_models(*names: str) -> dict[str, TextModel]:
     """Load, saying so: a large model takes a while."""
     from rich.console import Console
 
     from regard.inside.find import find
 
     console = Console(file=sys.stderr)  # this one, also while transformers is kept quiet
+    loaded = {}
     with noted():
-        found = find(name)  # a name that is none is refused before torch is imported
+        found = {name: find(name) for name in names}  # refused before torch is imported
         from regard.inside.textmodel import load
 
-        if not console.is_terminal:
-            return load(found)
-        with console.status(f"loading {visible(name)}"):
-            return load(found)
+        for name, files in found.items():
+            shown = console.status(f"loading {visible(name)}") if console.is_terminal else None
+            with shown or nullcontext():
+                loaded[name] = load(files)
+    return loaded
+
+
+def load_model(name: str) -> TextModel:
+    return load_models(name)[name]
 
 
 def read_part(model: TextModel, part: str | None, target: str | None) -> str:
