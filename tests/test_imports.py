@@ -39,7 +39,7 @@ KNOWS: dict[str, set[str]] = {
     "cost": PARTS | {"models"},
     "doctor": BASE | {"attention"},
     "views": BASE | {"pieces", "attention"},
-    "show": BASE | {"pieces", "views"},
+    "show": BASE | {"pieces", "attention", "views"},
     "web": PARTS | {"models", "store", "inside", "views"},
     "cli": PARTS
     | {"models", "store", "train", "inside", "worked", "cost", "doctor", "views", "show", "web"},
@@ -49,14 +49,9 @@ KNOWS: dict[str, set[str]] = {
 """Each folder or file of regard, and the others that it may import."""
 HEAVY = {"torch", "numpy", "transformers", "matplotlib", "gensim"}
 PENDING: set[tuple[str, str]] = {
-    ("attention", "views"),
-    ("trace", "views"),
-    ("inside", "views"),
     ("pieces", "views"),
     ("pieces", "attention"),
     ("store", "train"),
-    ("views", "inside"),
-    ("cli", "text"),
 }
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.text import columns, cut, padded
+from regard.text import aligned, columns, cut, padded
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,8 @@ def test_a_cut_text_fits(text: str, most: int) -> None:
     short = cut(text, most)
     assert columns(short) <= most
     assert short == text or (short.endswith("…") and text.startswith(short[:-1]))
+
+
+def test_equal_tokens_stand_beside_each_other() -> None:
+    assert aligned(["a", "b", "c"], ["a", "x", "y", "c"]) == [(0, 0), (1, 1), (None, 2), (2, 3)]
+    assert aligned(["a", "b"], ["b"]) == [(0, None), (1, 0)]

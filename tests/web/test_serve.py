@@ -6,7 +6,7 @@ import re
 import signal
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,10 @@ import torch
 pytest.importorskip("starlette", reason="the web extra is not installed")
 pytest.importorskip("uvicorn", reason="the web extra is not installed")
 
+from regard.inside.look import exploration
+from regard.inside.look.exploration import Exploration
 from regard.inside.textmodel import load
-from regard.web import guard, looks, parts
+from regard.web import guard, tasks
 from regard.web.app import make_app
 from regard.web.openapi import description
 from tests.cli.run import regard as regard_command
@@ -151,7 +153,7 @@ def test_what_is_not_there(here: Client) -> None:
 def test_only_the_last_looks_are_kept(
     here: Client, limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(looks, limit, 3 if limit == "MOST_KEPT" else 0.012)
+    monkeypatch.setattr(tasks, limit, 3 if limit == "MOST_KEPT" else 0.012)
     names = [here.look(f"The animal was number {i}.") for i in range(5)]
     time.sleep(0.1)
     codes = [here.ask(f"/api/looks/{name}").code for name in names]
@@ -185,15 +187,15 @@ def test_a_port_that_is_taken(bert: Path) -> None:
 def test_the_queue_is_bounded_and_can_be_left(
     here: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(looks, "MOST_WAITING", 2)
-    real = looks.observed
+    monkeypatch.setattr(tasks, "MOST_WAITING", 2)
+    real = Exploration.run
 
-    def slow(look: Any) -> Any:
-        while not look.cancelled.wait(0.01):
-            pass
-        return real(look)
+    def slow(look: Exploration, check: Callable[[], None]) -> None:
+        while True:
+            check()
+            time.sleep(0.01)
 
-    monkeypatch.setattr(looks, "observed", slow)
+    monkeypatch.setattr(Exploration, "run", slow)
     asked = [here.ask("/api/looks", {"model": "tiny", "text": "a street"}) for _ in range(3)]
     assert [answer.code for answer in asked] == [202, 202, 429]
     assert "busy: 2 texts are waiting" in asked[2].json["error"]
@@ -204,7 +206,7 @@ def test_the_queue_is_bounded_and_can_be_left(
     assert here.ask(f"/api/looks/{second}/document").code == 409
     for name in (second, first):
         assert here.ask(f"/api/looks/{name}", method="DELETE").code == 204
-    monkeypatch.setattr(looks, "observed", real)
+    monkeypatch.setattr(Exploration, "run", real)
     here.look("The street was wide.")  # it is free again
 
 
@@ -232,10 +234,10 @@ def test_slow_and_cut_connections_leave_nothing_behind(
 
 
 def test_a_model_that_fails_is_told(here: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(look: Any) -> Any:
+    def broken(look: Exploration, check: Callable[[], None]) -> None:
         raise ValueError("no <b>luck</b>")
 
-    monkeypatch.setattr(looks, "observed", broken)
+    monkeypatch.setattr(Exploration, "run", broken)
     name = here.ask("/api/looks", {"model": "tiny", "text": "a street"}).json["id"]
     time.sleep(0.2)
     state = here.ask(f"/api/looks/{name}").json
@@ -244,7 +246,7 @@ def test_a_model_that_fails_is_told(here: Client, monkeypatch: pytest.MonkeyPatc
 
 def test_the_description_names_every_route(folder: Path) -> None:
     app = make_app({}, 10, set())
-    app.state.looks.close()
+    app.state.tasks.close()
     paths = {re.sub(r":int", "", route.path) for route in app.routes}  # type: ignore[attr-defined]
     assert {p for p in paths if p.startswith("/api")} == set(description(10)["paths"])
 
@@ -267,7 +269,7 @@ def test_in_a_browser_short_and_long(
     )
     page.wait_for_selector(f".weight-now:text-is('{weights[1][0, 3, 40, 2]:.4f}')")
     # A long text: the vectors of one head at a time, tiles from the server.
-    monkeypatch.setattr(parts, "WHOLE", 1000)
+    monkeypatch.setattr(exploration, "WHOLE", 1000)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     text = STORY * 30

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.errors import ExampleError
-from regard.worked import Example, check, compute
+from regard.worked.check import check
 from regard.worked.claims import allowance
+from regard.worked.example import Example, compute
 from regard.worked.working import working
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from regard.errors import ExampleError, FileError
-from regard.worked import Example, compute
+from regard.worked.example import Example, compute
 
 GOOD = "x = [[1, 0], [0, 1], [1, 1]]\n"
 MATRICES = "w_q = [[1, 0], [0, 1]]\nw_k = [[1, 0], [0, 1]]\nw_v = [[1, 0], [0, 1]]\n"

@@ -11,10 +11,11 @@ import torch
 
 import regard
 from regard.errors import RegardError
-from regard.inside import sheets as page
-from regard.inside.look import Look, LookRequest, look
-from regard.inside.lookfiles import csv_rows, look_json
+from regard.inside.look import page
+from regard.inside.look.files import csv_rows, look_json
+from regard.inside.look.look import look
 from regard.inside.textmodel import TextModel, load
+from regard.pieces.look import Look, LookRequest
 from tests.inside.tinytext import STORY, save
 from tests.models.bert.tinybert import save_tiny
 
@@ -79,9 +80,9 @@ def links_are_the_strongest(found: Look, theirs: torch.Tensor) -> None:
     out[..., torch.arange(n), torch.arange(n)] = 0
     for (layer, head), links in found.links.items():
         expected = out[layer, head].flatten().topk(len(links)).values
-        close(torch.tensor([x.weight for x in links]), expected)
-        for x in links:
-            assert x.weight == pytest.approx(float(out[layer, head, x.query, x.key]), abs=1e-5)
+        close(torch.tensor([weight for _, _, weight in links]), expected)
+        for query, key, weight in links:
+            assert weight == pytest.approx(float(out[layer, head, query, key]), abs=1e-5)
 
 
 def close(ours: torch.Tensor, theirs: torch.Tensor) -> None:
@@ -125,11 +126,13 @@ def test_words(llama: tuple[TextModel, Any]) -> None:
     close(torch.from_numpy(found.place.by[0][3]), expected[:, place])
     expected.fill_diagonal_(0)[:, 0] = 0
     links = found.links[0, 3]
-    close(torch.tensor([x.weight for x in links]), expected.flatten().topk(len(links)).values)
+    close(
+        torch.tensor([weight for _, _, weight in links]), expected.flatten().topk(len(links)).values
+    )
 
 
 def test_words_cut_by_blocks(llama: tuple[TextModel, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    import regard.inside.look as module
+    import regard.inside.look.look as module
 
     model, _ = llama
     tokens = model.read(STORY)
@@ -137,7 +140,7 @@ def test_words_cut_by_blocks(llama: tuple[TextModel, Any], monkeypatch: pytest.M
     monkeypatch.setattr(module, "BLOCK_NUMBERS", 4 * len(tokens) * 3)  # three rows at a time
     parts = look(model, tokens, LookRequest(words=True))
     for place, links in whole.links.items():
-        assert [x.weight for x in parts.links[place]] == pytest.approx([x.weight for x in links])
+        assert [x[2] for x in parts.links[place]] == pytest.approx([x[2] for x in links])
 
 
 def test_without_the_sink(bert: tuple[TextModel, Any]) -> None:
@@ -312,7 +315,6 @@ def test_a_page_that_is_too_large_is_foreseen(
     assert sizes[0] == pytest.approx(sizes[1], rel=0.1)
     monkeypatch.undo()
     monkeypatch.setattr(page, "MOST_MEGABYTES", 0.01)
-    monkeypatch.setattr(page, "EXACT", 0)
     with pytest.raises(
         RegardError, match=r"a page of .* tokens and \d layers .*--layer, or .*serve"
     ):
