@@ -15,7 +15,7 @@ from regard.attention.wanted import Statistics, Wanted
 from regard.errors import RegardError
 from regard.inside.observe.layer import ObservedLayer
 from regard.inside.observe.sheets import sheet_of
-from regard.pieces.sheet import Sheet, SheetText, Subject
+from regard.pieces.sheet import Sheet, SheetText, Subject, as_array
 
 Tokens = Sequence[str] | Sequence[Sequence[str]]
 LAYER_KINDS = ("self", "cross", "encoder", "decoder")
@@ -179,7 +179,11 @@ class Observation:
         """In a notebook: the page."""
         from regard.show import subjects_in_notebook
 
-        return subjects_in_notebook(self.subject())
+        subject = self.subject()
+        if self.layers:
+            first = self.layers[0]
+            subject.picture = as_array(first.map((first.chosen or (0,))[0]).pooled())
+        return subjects_in_notebook(subject)
 
     def plot(self, layer: int, head: int, axes: Any = None, **options: Any) -> Any:
         """Draw one head on matplotlib axes."""
