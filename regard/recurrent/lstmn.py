@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from regard.attention.score import additive
 from regard.record import note, recording, scope
 from regard.recurrent.reader import Reader, ReaderLayer
-from regard.recurrent.scan.lstmn import LSTMNMatrices, lstmn_scan
+from regard.recurrent.scan.lstmn import LSTMNMatrices, LSTMNScan
 from regard.recurrent.tape import TapeMemory
 from regard.recurrent.torchlike import converted, like_torch
 
@@ -112,12 +112,7 @@ class LSTMNLayer(ReaderLayer):
             self.w_summary,
             self.v,
         )
-        lengths = None if real is None else real.sum((0, 2))
-        scanned = lstmn_scan(
-            x, *memory.start(), summary, memory.allowed, lengths, memory.window, matrices
-        )
-        memory.fill(scanned.tape, scanned.keys)
-        return scanned.states, scanned.summary
+        return memory.scan(LSTMNScan, x, summary, real, matrices)
 
     def update(
         self, projected: Tensor, old_h: Tensor, old_c: Tensor, carried: Tensor | None = None

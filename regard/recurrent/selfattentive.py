@@ -12,7 +12,7 @@ from regard.attention.score import additive, dot
 from regard.errors import ConfigError
 from regard.record import note, recording, scope
 from regard.recurrent.reader import Reader, ReaderLayer
-from regard.recurrent.scan.selfattentive import SelfAttentiveMatrices, self_scan
+from regard.recurrent.scan.selfattentive import SelfAttentiveMatrices, SelfAttentiveScan
 from regard.recurrent.tape import TapeMemory
 from regard.recurrent.torchlike import converted, like_torch
 
@@ -145,12 +145,7 @@ class SelfAttentiveLayer(ReaderLayer):
             self.w_query,
             self.v,
         )
-        lengths = None if real is None else real.sum((0, 2))
-        scanned = self_scan(
-            x, *memory.start(), summary, memory.allowed, lengths, memory.window, matrices
-        )
-        memory.fill(scanned.tape, scanned.keys)
-        return scanned.states, scanned.summary
+        return memory.scan(SelfAttentiveScan, x, summary, real, matrices)
 
 
 _STATE = "The word just read, and what the words before it left."

@@ -6,7 +6,7 @@ the last slots and zeros before them. So the next word goes into the same slot f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -17,7 +17,7 @@ from regard.attention.attend import mix, weigh
 from regard.attention.score import Score
 from regard.errors import RegardError, ShapeError
 from regard.record import recording
-from regard.recurrent.scan.result import extended
+from regard.recurrent.scan.result import Scanned, extended
 
 
 class Tapes(NamedTuple):
@@ -175,16 +175,29 @@ class TapeMemory:
             at = torch.arange(self.before + room, device=values.device)
             self.allowed = at >= (self.before - lengths).unsqueeze(1)
 
-    def start(self) -> tuple[Tensor, Tensor]:
-        """The values and keys so far (batch, slots, …)."""
-        assert self.keys is not None
-        return self.values.since(0), self.keys.since(0)
+    def scan(
+        self,
+        scan: type[torch.autograd.Function],
+        x: Tensor,
+        summary: Tensor,
+        real: Tensor | None,
+        matrices: Iterable[Tensor | None],
+    ) -> tuple[Tensor, Tensor]:
+        """Read ``x`` (n, batch, width) by a ``scan``: states (n, batch, hidden) and summary.
 
-    def fill(self, values: Tensor, keys: Tensor) -> None:
-        """Be these slots (batch, slots, …), all that there will be."""
+        ``scan`` is given x, the values (batch, m, …) and keys of what was read before, the summary
+        then, which of the m + n slots have a word (batch, m + n), how many positions of each
+        sequence are real (batch,), the window and the ``matrices``; it gives a :class:`Scanned`.
+        """
         assert self.keys is not None
-        self.values.fill(values)
-        self.keys.fill(keys)
+        before = self.values.since(0), self.keys.since(0)
+        lengths = None if real is None else real.sum((0, 2))
+        read = Scanned(
+            *scan.apply(x, *before, summary, self.allowed, lengths, self.window, *matrices)
+        )
+        self.values.fill(read.tape)
+        self.keys.fill(read.keys)
+        return read.states, read.summary
 
     def append(self, value: Tensor, key: Tensor | None = None) -> None:
         self.values.append(value)

@@ -16,7 +16,7 @@ from torch.autograd.function import once_differentiable
 
 from regard.recurrent.scan.additive import TapeAttention, TapeBackward
 from regard.recurrent.scan.received import Received
-from regard.recurrent.scan.result import Given, Scanned, extended, last, spread
+from regard.recurrent.scan.result import Given, extended, last, spread
 
 
 class LSTMNMatrices(NamedTuple):
@@ -38,30 +38,10 @@ class LSTMNMatrices(NamedTuple):
     """(hidden,)."""
 
 
-def lstmn_scan(
-    x: Tensor,
-    values: Tensor,
-    keys: Tensor,
-    summary: Tensor,
-    allowed: Tensor | None,
-    lengths: Tensor | None,
-    window: int | None,
-    matrices: LSTMNMatrices,
-) -> Scanned:
-    """Read ``x`` (n, batch, width) onto the tape [h_i; c_i].
+class LSTMNScan(torch.autograd.Function):
+    """Reads words onto the tape [h_i; c_i], (batch, m, 2 · hidden); the summary is h~. See
+    TapeMemory.scan."""
 
-    ``values`` (batch, m, 2 · hidden), their ``keys`` and ``summary`` h~ are what was read before;
-    ``allowed`` (batch, m + n) is False at slots without a word; ``lengths`` (batch,) says how many
-    positions of each sequence are real.
-    """
-    return Scanned(
-        *_LSTMNScan.apply(  # type: ignore[no-untyped-call]
-            x, values, keys, summary, allowed, lengths, window, *matrices
-        )
-    )
-
-
-class _LSTMNScan(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,

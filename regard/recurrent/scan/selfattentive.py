@@ -1,6 +1,6 @@
 """Self scan: the loop over time of the simple RNN with self-attention, its gradient written out.
 
-It computes what the loop in selfattentive.py computes, by the means of lstmnscan.py.
+It computes what the loop in selfattentive.py computes, by the means of the LSTMN's.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from torch.autograd.function import once_differentiable
 
 from regard.recurrent.scan.additive import TapeAttention, TapeBackward
 from regard.recurrent.scan.received import Received
-from regard.recurrent.scan.result import Given, Scanned, extended, last, spread
+from regard.recurrent.scan.result import Given, extended, last, spread
 
 
 class SelfAttentiveMatrices(NamedTuple):
@@ -33,30 +33,9 @@ class SelfAttentiveMatrices(NamedTuple):
     """(hidden,) of the additive score; None: the dot product."""
 
 
-def self_scan(
-    x: Tensor,
-    values: Tensor,
-    keys: Tensor,
-    context: Tensor,
-    allowed: Tensor | None,
-    lengths: Tensor | None,
-    window: int | None,
-    matrices: SelfAttentiveMatrices,
-) -> Scanned:
-    """Read ``x`` (n, batch, width) onto the tape h_i.
+class SelfAttentiveScan(torch.autograd.Function):
+    """Reads words onto the tape h_i, (batch, m, hidden); the summary is c. See TapeMemory.scan."""
 
-    ``values`` (batch, m, hidden), their ``keys`` and ``context`` c are what was read before;
-    ``allowed`` (batch, m + n) is False at slots without a word; ``lengths`` (batch,) says how many
-    positions of each sequence are real.
-    """
-    return Scanned(
-        *_SelfAttentiveScan.apply(  # type: ignore[no-untyped-call]
-            x, values, keys, context, allowed, lengths, window, *matrices
-        )
-    )
-
-
-class _SelfAttentiveScan(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
