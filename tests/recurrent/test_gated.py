@@ -9,7 +9,7 @@ from torch import nn
 
 from regard import record
 from regard.recurrent import GatedUnit
-from regard.recurrent.scan.gated import scan
+from regard.recurrent.scan.gated import gated_scan
 from tests.recurrent import reference
 
 
@@ -91,7 +91,9 @@ def test_the_written_out_gradient_is_right() -> None:
     state = reference.random(2, 5).requires_grad_()
     reset = torch.tensor([[[True], [True]], [[True], [False]], [[False]] * 2, [[False]] * 2])
     for rows in (None, reset):
-        assert torch.autograd.gradcheck(scan, (inputs, state, made.gates, made.candidate, rows))
+        assert torch.autograd.gradcheck(
+            gated_scan, (inputs, state, made.gates, made.candidate, rows)
+        )
 
 
 def test_an_empty_sequence_has_no_states() -> None:

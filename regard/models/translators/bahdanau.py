@@ -18,7 +18,7 @@ from regard.models.translators.base import DecoderState, DecoderStep, Translator
 from regard.models.translators.readout import Maxout
 from regard.record import note, recording, scope
 from regard.recurrent import Bidirectional, GatedUnit
-from regard.recurrent.scan.attentive import AttentiveMatrices, Looked, attentive_scan
+from regard.recurrent.scan.bahdanau import BahdanauMatrices, BahdanauSteps, bahdanau_scan
 
 
 @dataclass
@@ -106,10 +106,10 @@ class Bahdanau(Translator):
         parts = (before, y, contexts)
         return self.dropout(self.readout(*(pick(part.transpose(0, 1), rows) for part in parts)))
 
-    def _fused(self, inputs: Tensor, state: Tensor, memory: Annotations) -> Looked:
+    def _fused(self, inputs: Tensor, state: Tensor, memory: Annotations) -> BahdanauSteps:
         """All steps at once, nothing noted; ``inputs`` (T, B, 3 · hidden) projected."""
         allowed = None if memory.mask is None else memory.mask.allowed
-        matrices = AttentiveMatrices(
+        matrices = BahdanauMatrices(
             self.alignment.w_query,
             self.alignment.v,
             self.decoder.context.weight,
@@ -117,9 +117,9 @@ class Bahdanau(Translator):
             self.decoder.candidate,
         )
         mask = None if allowed is None else allowed.squeeze(1)
-        return attentive_scan(inputs, state, memory.keys, memory.annotations, mask, matrices)
+        return bahdanau_scan(inputs, state, memory.keys, memory.annotations, mask, matrices)
 
-    def _explained(self, inputs: Tensor, state: Tensor, memory: Annotations) -> Looked:
+    def _explained(self, inputs: Tensor, state: Tensor, memory: Annotations) -> BahdanauSteps:
         """The same, step by step through :func:`attend`, every value noted."""
         steps = []
         for i, step in enumerate(inputs.unbind()):
@@ -128,15 +128,15 @@ class Bahdanau(Translator):
             assert weights is not None
             steps.append((state, context.squeeze(1), weights.squeeze(1)))
             state = self.decoder.step(step + self.decoder.context(context.squeeze(1)), state)
-        looked = Looked(*(torch.stack(parts) for parts in zip(*steps, strict=True)))
+        found = BahdanauSteps(*(torch.stack(parts) for parts in zip(*steps, strict=True)))
         note(
             "alignment",
-            looked.weights.transpose(0, 1),
+            found.weights.transpose(0, 1),
             axes=("query", "key"),
             formula="a[i,j] = softmax_j(v_a · tanh(W_a s_{i-1} + U_a h_j))",
             meaning="Where the decoder looked in the source before each word it wrote.",
         )
-        return looked
+        return found
 
     def read(
         self, source: Tensor, source_lengths: Tensor, layer: int | None, head: int | None

@@ -17,7 +17,7 @@ from regard.models.translators.base import DecoderState, DecoderStep, Translator
 from regard.models.translators.readout import Maxout
 from regard.record import note, recording, scope
 from regard.recurrent import LSTMN
-from regard.recurrent.fusion import DeepFusion, Fusion, ShallowFusion, SourceTapes, Written
+from regard.recurrent.fusion import DeepFusion, Fusion, FusionState, ShallowFusion, SourceTapes
 
 
 @dataclass(kw_only=True)
@@ -25,7 +25,7 @@ class LSTMNState(DecoderState):
     """The sentences' tapes, and those of the hypotheses."""
 
     source: SourceTapes
-    written: Written
+    written: FusionState
 
     def select_sentences(self, rows: Tensor) -> None:
         self.source = self.source.select(rows)
@@ -54,7 +54,7 @@ class LSTMNTranslator(Translator):
             self.decoder = ShallowFusion(width, hidden)
         self.readout = Maxout((hidden, width, hidden), config.readout)
 
-    def encode(self, source: Tensor, lengths: Tensor) -> tuple[SourceTapes, Written]:
+    def encode(self, source: Tensor, lengths: Tensor) -> tuple[SourceTapes, FusionState]:
         """The tapes of the sources, and the decoder's beginning.
 
         The encoder looks only back, so that padding, which comes last, needs no care but a mask.
