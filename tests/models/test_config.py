@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from regard.errors import ConfigError
-from regard.models import MODELS, TranslatorConfig
+from regard.models.translators.config import MODELS, TranslatorConfig
 from tests.models.batch import SHAPES
 
 

@@ -12,9 +12,10 @@ import torch
 from torch import Tensor
 
 from regard.attention import padding
-from regard.models.config import TranslatorConfig
-from regard.models.translators.base import DecoderState, DecoderStep, Translator, pick
-from regard.models.translators.readout import Maxout
+from regard.models.padding import pick
+from regard.models.translators.base import DecoderState, DecoderStep, Translator
+from regard.models.translators.config import TranslatorConfig
+from regard.models.translators.maxout import Maxout
 from regard.record import note, recording, scope
 from regard.recurrent import LSTMN
 from regard.recurrent.fusion import DeepFusion, Fusion, FusionState, ShallowFusion, SourceTapes
@@ -85,9 +86,7 @@ class LSTMNTranslator(Translator):
         parts = (states, y, found)
         return self.dropout(self.readout(*(pick(part.transpose(0, 1), rows) for part in parts)))
 
-    def read(
-        self, source: Tensor, source_lengths: Tensor, layer: int | None, head: int | None
-    ) -> LSTMNState:
+    def first_state(self, source: Tensor, source_lengths: Tensor) -> LSTMNState:
         memory, written = self.encode(source, source_lengths)
         return LSTMNState(sentences=source.shape[0], source=memory, written=written)
 

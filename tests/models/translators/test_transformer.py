@@ -9,8 +9,10 @@ from torch import nn
 
 from regard import MultiHeadAttention, record
 from regard.errors import ConfigError
-from regard.models import sized
-from regard.models.layers import POSITIONS, DecoderLayer, EncoderLayer, RealRows
+from regard.models.layers import DecoderLayer, EncoderLayer
+from regard.models.padding import RealRows
+from regard.models.positions import POSITIONS
+from regard.models.translators.config import sized
 from regard.models.translators.transformer import Transformer
 from tests.models.batch import batch, model
 
@@ -55,8 +57,8 @@ def test_equals_pytorchs_transformer_with_the_same_weights(norm: str, padded: bo
     made = model("transformer", norm=norm)
     b = batch() if padded else batch((5, 5, 5), (4, 4, 4))
     encoder, decoder = torch_twin(made)
-    x = math.sqrt(10) * made.vocabulary.source(b.source) + made.positions(b.source.shape[1])
-    y = math.sqrt(10) * made.vocabulary.target(b.target) + made.positions(b.target.shape[1])
+    x = math.sqrt(10) * made.vocabulary.source(b.source) + made.positions.rows(b.source.shape[1])
+    y = math.sqrt(10) * made.vocabulary.target(b.target) + made.positions.rows(b.target.shape[1])
     padding = torch.arange(b.source.shape[1]) >= b.source_lengths.unsqueeze(-1)
     ahead = torch.ones(y.shape[1], y.shape[1], dtype=torch.bool).triu(1)
     memory = encoder(x, src_key_padding_mask=padding)

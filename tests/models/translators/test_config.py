@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from regard.errors import ConfigError
-from regard.models import MODELS, build, sized
+from regard.models.translators.builder import build
+from regard.models.translators.config import MODELS, sized
 
 
 def parameters(name: str, size: str, vocabulary: int) -> int:
