@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from regard.errors import ConfigError, ShapeError
 from regard.record import note, recording, scope
-from regard.recurrent.scan.tape import TapeLimits, TapeScan
+from regard.recurrent.scan.tape import TapeDesign, TapeLimits, TapeStart, tape_scan
 from regard.recurrent.tape import TapeMemory, Tapes, aligned, check_lengths
 
 
@@ -30,7 +30,7 @@ class Reading(NamedTuple):
 class ReaderLayer(nn.Module, ABC):
     """One layer: its own weights, and a loop over the words."""
 
-    scan: ClassVar[type[torch.autograd.Function]]
+    scan: ClassVar[type[TapeDesign]]
     """:meth:`loop` with its gradient written out."""
     attends: bool
     inputs: nn.Linear
@@ -61,7 +61,8 @@ class ReaderLayer(nn.Module, ABC):
             return self.loop(x, memory, summary, real)
         lengths = None if real is None else real.sum((0, 2))
         limits = TapeLimits(memory.allowed, lengths, memory.window)
-        read = TapeScan(*self.scan.apply(x, *memory.start(), summary, limits, *self.matrices()))
+        start = TapeStart(limits, x, *memory.start(), summary)
+        read = tape_scan(self.scan, start, self.matrices())
         memory.fill(read.tape, read.keys)
         return read.states, read.summary
 

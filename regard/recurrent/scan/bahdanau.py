@@ -86,14 +86,14 @@ class _BahdanauScan(torch.autograd.Function):
         scores = TapeScores(keys, queries, v)
         attention = TapeAttention(scores, values, weights, contexts, forbidden)
         unit = GatedSteps.empty(n - 1, state)  # nobody reads the state after the last step
-        s = state
+        s, u_gates, u_candidate = state, gates.t(), candidate.t()
         for t in range(n):
             before[t] = s
             torch.mm(s, w_query.t(), out=queries[t])
             attention.attend(t, source)
             if t < n - 1:
                 projected = torch.addmm(inputs[t], contexts[t], context.t())
-                s = unit.step(t, projected, s, gates, candidate)
+                s = unit.step(t, projected, s, u_gates, u_candidate)
         ctx.save_for_backward(keys, values, before, contexts, weights, queries, *matrices, *unit)
         ctx.mark_non_differentiable(weights)
         return before, contexts, weights

@@ -59,13 +59,17 @@ class GatedSteps(NamedTuple):
         candidate: Tensor,
         out: Tensor | None = None,
     ) -> Tensor:
-        """s_t from s_{t-1} ``s`` and the projected ``inputs`` (batch, 3 · hidden)."""
-        hidden = s.shape[-1]
-        both, reset, fresh = self.gates[t], self.reset[t], self.candidates[t]
-        torch.addmm(inputs[:, : 2 * hidden], s, gates.t(), out=both).sigmoid_()
-        torch.mul(both[:, hidden:], s, out=reset)
-        torch.addmm(inputs[:, 2 * hidden :], reset, candidate.t(), out=fresh).tanh_()
-        return torch.lerp(s, fresh, both[:, :hidden], out=out)
+        """s_t from s_{t-1} ``s`` and the projected ``inputs`` (batch, 3 · hidden).
+
+        ``gates`` and ``candidate`` are transposed.
+        """
+        hidden, both, reset, fresh = s.shape[-1], self.gates[t], self.reset[t], self.candidates[t]
+        of_gates, of_fresh = inputs.split((2 * hidden, hidden), -1)
+        torch.addmm(of_gates, s, gates, out=both).sigmoid_()
+        z, r = both.split(hidden, -1)
+        torch.mul(r, s, out=reset)
+        torch.addmm(of_fresh, reset, candidate, out=fresh).tanh_()
+        return torch.lerp(s, fresh, z, out=out)
 
 
 class GatedBackward:
@@ -79,21 +83,18 @@ class GatedBackward:
     def __init__(self, steps: GatedSteps, before: Tensor, d_inputs: Tensor) -> None:
         hidden, fresh = before.shape[-1], steps.candidates
         z, r = steps.gates.split(hidden, -1)
-        self.keep, self.r, self.d_inputs = 1 - z, r, d_inputs
-        of_z, of_r, of_fresh = d_inputs.split(hidden, -1)
-        torch.mul((fresh - before).mul_(z), self.keep, out=of_z)
-        torch.mul(before * r, 1 - r, out=of_r)
-        torch.mul(z, 1 - fresh.square(), out=of_fresh)
+        self.keep, self.r, self.d_gates = 1 - z, r, d_inputs[..., : 2 * hidden]
+        self.d_z, self.d_r, self.d_fresh = d_inputs.split(hidden, -1)
+        torch.mul((fresh - before).mul_(z), self.keep, out=self.d_z)
+        torch.mul(before * r, 1 - r, out=self.d_r)
+        torch.mul(z, 1 - fresh.square(), out=self.d_fresh)
 
     def step(self, t: int, d: Tensor, gates: Tensor, candidate: Tensor) -> None:
         """Make ``d`` (batch, hidden), the gradient of s_t, that of s_{t-1}."""
-        hidden, d_inputs = d.shape[-1], self.d_inputs[t]
-        d_z, d_r, d_fresh = d_inputs.split(hidden, -1)
-        d_z.mul_(d)
-        d_reset = d_fresh.mul_(d) @ candidate
-        d_r.mul_(d_reset)
-        d.mul_(self.keep[t]).addcmul_(d_reset, self.r[t])
-        d.addmm_(d_inputs[:, : 2 * hidden], gates)
+        self.d_z[t].mul_(d)
+        d_reset = self.d_fresh[t].mul_(d) @ candidate
+        self.d_r[t].mul_(d_reset)
+        d.mul_(self.keep[t]).addcmul_(d_reset, self.r[t]).addmm_(self.d_gates[t], gates)
 
 
 class _GatedScan(torch.autograd.Function):
@@ -108,9 +109,9 @@ class _GatedScan(torch.autograd.Function):
     ) -> Tensor:
         n, steps = inputs.shape[0], GatedSteps.empty(inputs.shape[0], state)
         states = state.new_empty(n, *state.shape)
-        s = state
+        s, u_gates, u_candidate = state, gates.t(), candidate.t()
         for t in range(n):
-            s = steps.step(t, inputs[t], s, gates, candidate, out=states[t])
+            s = steps.step(t, inputs[t], s, u_gates, u_candidate, out=states[t])
             if reset is not None:
                 s.masked_fill_(reset[t], 0)
         ctx.save_for_backward(state, gates, candidate, reset, states, *steps)

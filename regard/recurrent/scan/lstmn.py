@@ -8,17 +8,18 @@ product over all steps at the end.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from regard.recurrent.scan.attention import TapeAttention, TapeBackward, TapeScores
 from regard.recurrent.scan.tape import (
     ResultGradient,
     SlotGradients,
-    TapeLimits,
+    TapeScan,
+    TapeStart,
+    TapeSteps,
     extended,
     last_summary,
     last_summary_backward,
@@ -44,22 +45,12 @@ class LSTMNMatrices(NamedTuple):
     """(hidden,)."""
 
 
-class LSTMNScan(torch.autograd.Function):
-    """Read ``x`` (n, batch, width) onto the tape [h_i; c_i]: gives a ``TapeScan``.
-
-    ``values`` (batch, m, 2 · hidden), their ``keys`` and ``summary`` h~ are what was read before.
-    """
+class LSTMNScan:
+    """Words read onto the tape [h_i; c_i]; the summary is h~."""
 
     @staticmethod
-    def forward(
-        ctx: Any,
-        x: Tensor,
-        values: Tensor,
-        keys: Tensor,
-        summary: Tensor,
-        limits: TapeLimits,
-        *matrices: Tensor,
-    ) -> tuple[Tensor, ...]:
+    def forward(start: TapeStart, matrices: LSTMNMatrices) -> tuple[TapeScan, TapeSteps]:
+        limits, x, values, keys, summary = start
         inputs, bias, recurrent, w_input, w_key, w_summary, v = matrices
         (n, batch, _), m, hidden = x.shape, values.shape[1], summary.shape[-1]
         sums = torch.cat((inputs, w_input)).t()
@@ -83,29 +74,26 @@ class LSTMNScan(torch.autograd.Function):
             torch.mul(both[:, hidden:], old_c, out=c).addcmul_(both[:, :hidden], g)
             torch.mul(o, c.tanh(), out=h)
             torch.mm(h, w_key.t(), out=tape_keys[:, s])
-        ctx.save_for_backward(x, tape, tape_keys, weights, sums, mixed, summary, *matrices)
-        ctx.limits = limits
-        ctx.mark_non_differentiable(tape_keys)
-        ctx.set_materialize_grads(False)
         last = last_summary(mixed[..., :hidden], summary, limits.lengths)
-        return tape[:, m:, :hidden].transpose(0, 1), tape, last, tape_keys
+        states = tape[:, m:, :hidden].transpose(0, 1)
+        steps = TapeSteps(tape, tape_keys, weights, mixed, sums)
+        return TapeScan(states, tape, last, tape_keys), steps
 
     @staticmethod
-    @once_differentiable
     def backward(
-        ctx: Any, d_states: Tensor | None, d_tape: Tensor | None, d_last: Tensor | None, _: None
+        start: TapeStart, steps: TapeSteps, given: ResultGradient, matrices: LSTMNMatrices
     ) -> tuple[Tensor | None, ...]:
-        x, tape, keys, weights, sums, mixed, summary, *matrices = ctx.saved_tensors
+        limits, x, _, _, summary = start
+        tape, keys, weights, mixed, sums = steps
         inputs, _, recurrent, w_input, w_key, w_summary, v = matrices
         (n, batch, _), hidden = x.shape, summary.shape[-1]
         m = tape.shape[1] - n
         gates, queries = sums.split((4 * hidden, hidden), -1)
         d_sums, d_mixed = torch.empty_like(sums), tape.new_zeros(batch, n, 2 * hidden)
         d_gates, d_queries = d_sums.split((4 * hidden, hidden), -1)
-        d_summary = last_summary_backward(d_last, d_mixed[..., :hidden], ctx.limits.lengths)
+        d_summary = last_summary_backward(given.summary, d_mixed[..., :hidden], limits.lengths)
         scores, slots = TapeScores(keys, queries, v), SlotGradients(weights, d_mixed)
         attention = TapeBackward(scores, tape, weights, d_mixed, d_queries)
-        given = ResultGradient(d_states, d_tape)
         for t in range(n - 1, -1, -1):
             s = m + t
             d_word = slots.at(s, t + 1)
@@ -118,7 +106,7 @@ class LSTMNScan(torch.autograd.Function):
             d_old.addmm_(d_gates[t], recurrent)
             if t + 1 < n:
                 d_old.addmm_(d_queries[t + 1], w_summary)
-            attention.attend(t, ctx.limits.seen(s))
+            attention.attend(t, limits.seen(s))
         d_summary.addmm_(d_queries[0], w_summary)
         d_keys, d_values = attention.d_keys(), given.add_to_first(m, slots.up_to(m))
         recalled = mixed[..., :hidden]
@@ -128,7 +116,7 @@ class LSTMNScan(torch.autograd.Function):
         d_w_summary.addmm_(d_queries[1:].flatten(0, 1).t(), recalled[:-1].flatten(0, 1))
         return (
             (d_all @ torch.cat((inputs, w_input))).view_as(x),
-            d_values, d_keys[:, :m], d_summary, None,
+            d_values, d_keys[:, :m], d_summary,
             d_matrix[: 4 * hidden],
             d_gates.sum((0, 1)),
             d_gates.flatten(0, 1).t() @ recalled.flatten(0, 1),

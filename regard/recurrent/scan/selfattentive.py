@@ -5,17 +5,18 @@ It computes what the loop in recurrent/selfattentive.py computes, by the means o
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from regard.recurrent.scan.attention import TapeAttention, TapeBackward, TapeScores
 from regard.recurrent.scan.tape import (
     ResultGradient,
     SlotGradients,
-    TapeLimits,
+    TapeScan,
+    TapeStart,
+    TapeSteps,
     extended,
     last_summary,
     last_summary_backward,
@@ -39,22 +40,12 @@ class SelfAttentiveMatrices(NamedTuple):
     """(hidden,) of the additive score; None: the dot product."""
 
 
-class SelfAttentiveScan(torch.autograd.Function):
-    """Read ``x`` (n, batch, width) onto the tape h_i: gives a ``TapeScan``.
-
-    ``values`` (batch, m, hidden), their ``keys`` and ``context`` c are what was read before.
-    """
+class SelfAttentiveScan:
+    """Words read onto the tape h_i; the summary is c."""
 
     @staticmethod
-    def forward(
-        ctx: Any,
-        x: Tensor,
-        values: Tensor,
-        keys: Tensor,
-        context: Tensor,
-        limits: TapeLimits,
-        *matrices: Tensor,
-    ) -> tuple[Tensor, ...]:
+    def forward(start: TapeStart, matrices: SelfAttentiveMatrices) -> tuple[TapeScan, TapeSteps]:
+        limits, x, values, keys, context = start
         inputs, bias, recurrent, previous, w_key, w_query, v = matrices
         (n, batch, _), m, hidden = x.shape, values.shape[1], context.shape[-1]
         sums = torch.addmm(bias, x.flatten(0, 1), inputs.t()).view(n, batch, hidden)
@@ -74,33 +65,29 @@ class SelfAttentiveScan(torch.autograd.Function):
             torch.mm(h, w_query.t(), out=queries[t])
             attention.attend(t, limits.seen(s + 1))
             c = mixed
-        ctx.save_for_backward(x, tape, tape_keys, weights, queries, contexts, context, *matrices)
-        ctx.limits = limits
-        ctx.mark_non_differentiable(tape_keys)
-        ctx.set_materialize_grads(False)
-        last = last_summary(contexts, context, limits.lengths)
-        return tape[:, m:].transpose(0, 1), tape, last, tape_keys
+        last, states = last_summary(contexts, context, limits.lengths), tape[:, m:].transpose(0, 1)
+        steps = TapeSteps(tape, tape_keys, weights, contexts, queries)
+        return TapeScan(states, tape, last, tape_keys), steps
 
     @staticmethod
-    @once_differentiable
     def backward(
-        ctx: Any, d_states: Tensor | None, d_tape: Tensor | None, d_last: Tensor | None, _: None
+        start: TapeStart, steps: TapeSteps, given: ResultGradient, matrices: SelfAttentiveMatrices
     ) -> tuple[Tensor | None, ...]:
-        x, tape, keys, weights, queries, contexts, context, *matrices = ctx.saved_tensors
+        limits, x, _, _, context = start
+        tape, keys, weights, contexts, queries = steps
         inputs, _, recurrent, previous, w_key, w_query, v = matrices
         n, batch, hidden = queries.shape
         m = tape.shape[1] - n
         d_sums, d_queries = torch.empty_like(queries), torch.empty_like(queries)
         d_mixed = tape.new_zeros(batch, n, hidden)
-        d_context = last_summary_backward(d_last, d_mixed, ctx.limits.lengths)
+        d_context = last_summary_backward(given.summary, d_mixed, limits.lengths)
         scores, slots = TapeScores(keys, queries, v), SlotGradients(weights, d_mixed)
         attention = TapeBackward(scores, tape, weights, d_mixed, d_queries)
-        given = ResultGradient(d_states, d_tape)
         for t in range(n - 1, -1, -1):
             s = m + t
             if t + 1 < n:
                 d_mixed[:, t].addmm_(d_sums[t + 1], recurrent)
-            attention.attend(t, ctx.limits.seen(s + 1))
+            attention.attend(t, limits.seen(s + 1))
             d_h = slots.at(s, t)
             given.add_to(d_h, t, s)
             d_h.addmm_(attention.d_key(s, t), w_key).addmm_(d_queries[t], w_query)
@@ -122,7 +109,7 @@ class SelfAttentiveScan(torch.autograd.Function):
         d_recurrent.addmm_(d_sums[1:].flatten(0, 1).t(), contexts[:-1].flatten(0, 1))
         return (
             (d_all @ inputs).view_as(x),
-            d_values, d_keys[:, :m], d_context, None,
+            d_values, d_keys[:, :m], d_context,
             d_all.t() @ x.flatten(0, 1),
             d_all.sum(0),
             d_recurrent,

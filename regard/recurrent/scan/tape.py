@@ -1,15 +1,18 @@
-"""Tape of a scan: what reading words onto it gives, and the gradients that reach its slots.
+"""Tape of a scan: reading words onto it as one function, and the gradients that reach its slots.
 
+The designs (lstmn.py, selfattentive.py) are the loop and its gradient; here is what autograd needs.
 A slot's gradient is wanted when the scan comes to it, from the last slot to the first; by then all
 steps that saw it are done.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 BLOCK = 16
 """Slots whose gradients are summed together."""
@@ -35,6 +38,20 @@ class TapeLimits(NamedTuple):
         return slice(0 if self.window is None else max(stop - self.window, 0), stop)
 
 
+class TapeStart(NamedTuple):
+    """What a scan begins with: n words, and what was read before, m slots."""
+
+    limits: TapeLimits
+    x: Tensor
+    """The words (n, batch, width)."""
+    values: Tensor
+    """The slots (batch, m, width of a slot)."""
+    keys: Tensor
+    """The slots as the score needs them (batch, m, hidden)."""
+    summary: Tensor
+    """What was attended to last (batch, hidden)."""
+
+
 class TapeScan(NamedTuple):
     """The result of reading n words onto a tape of m slots."""
 
@@ -48,6 +65,20 @@ class TapeScan(NamedTuple):
     """The slots as the score needs them (batch, m + n, hidden); they carry no gradient."""
 
 
+class TapeSteps(NamedTuple):
+    """What the steps computed, and the gradient needs."""
+
+    tape: Tensor
+    """As in the result, and so the keys."""
+    keys: Tensor
+    weights: Tensor
+    """(n, batch, m + n)."""
+    mixed: Tensor
+    """What each step found (n, batch, width of a slot)."""
+    queries: Tensor
+    """(n, batch, hidden); the LSTMN's gates stand before them."""
+
+
 class ResultGradient(NamedTuple):
     """The gradient of a scan's result, as it comes from outside; None: nothing."""
 
@@ -55,6 +86,8 @@ class ResultGradient(NamedTuple):
     """Of the states (n, batch, hidden)."""
     tape: Tensor | None
     """Of the whole tape (batch, m + n, width)."""
+    summary: Tensor | None = None
+    """Of the last summary (batch, hidden)."""
 
     def add_to(self, d_word: Tensor, t: int, slot: int) -> None:
         """Add that of step t, in this slot, to ``d_word`` (batch, width)."""
@@ -66,6 +99,49 @@ class ResultGradient(NamedTuple):
     def add_to_first(self, slots: int, d_values: Tensor) -> Tensor:
         """``d_values`` (batch, slots, width) with that of the first ``slots``."""
         return d_values if self.tape is None else d_values.add_(self.tape[:, :slots])
+
+
+class TapeDesign(Protocol):
+    """A loop over words, and its gradient."""
+
+    @staticmethod
+    def forward(start: TapeStart, matrices: Any) -> tuple[TapeScan, TapeSteps]: ...
+
+    @staticmethod
+    def backward(
+        start: TapeStart, steps: TapeSteps, given: ResultGradient, matrices: Any
+    ) -> tuple[Tensor | None, ...]:
+        """The gradients of x, the values, the keys, the summary, and of each matrix."""
+
+
+def tape_scan(
+    design: type[TapeDesign], start: TapeStart, matrices: Sequence[Tensor | None]
+) -> TapeScan:
+    """Read the words of ``start`` onto its tape; the gradient cannot be differentiated again."""
+    found = _TapeFunction.apply(design, *start, *matrices)  # type: ignore[no-untyped-call]
+    return TapeScan(*found)
+
+
+class _TapeFunction(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, design: type[TapeDesign], limits: TapeLimits, *tensors: Tensor
+    ) -> tuple[Tensor, ...]:
+        found, steps = design.forward(TapeStart(limits, *tensors[:4]), tensors[4:])
+        ctx.design, ctx.limits = design, limits
+        ctx.save_for_backward(*steps, *tensors)
+        ctx.mark_non_differentiable(found.keys)
+        ctx.set_materialize_grads(False)
+        return tuple(found)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *given: Tensor | None) -> tuple[Tensor | None, ...]:
+        size = len(TapeSteps._fields)
+        steps, tensors = TapeSteps(*ctx.saved_tensors[:size]), ctx.saved_tensors[size:]
+        start = TapeStart(ctx.limits, *tensors[:4])
+        found = ctx.design.backward(start, steps, ResultGradient(*given[:3]), tensors[4:])
+        return None, None, *found
 
 
 class SlotGradients:

@@ -15,7 +15,7 @@ def test_a_step_is_the_units() -> None:
     inputs, s = reference.random(2, 15), reference.random(2, 5, seed=1)
     steps = GatedSteps.empty(1, s)
     with torch.no_grad():
-        same(steps.step(0, inputs, s, unit.gates, unit.candidate), unit.step(inputs, s))
+        same(steps.step(0, inputs, s, unit.gates.t(), unit.candidate.t()), unit.step(inputs, s))
         same(steps.reset[0], steps.gates[0, :, 5:] * s)
 
 
