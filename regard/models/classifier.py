@@ -98,11 +98,11 @@ class Classifier(SequenceModel):
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Decision:
         """The labels' scores, and how much of each word's state is in what decided."""
-        check_batch(ids, lengths)
         return self.decide(self.embed(ids), lengths)
 
     def decide(self, vectors: Tensor, lengths: Tensor) -> Decision:
         """:meth:`forward` from the ``vectors`` (B, n, width) of any pieces."""
+        check_batch(vectors[..., 0], lengths)
         states = vectors if self.body is None else self.body(vectors, lengths).features
         with scope("readout"):
             read, weights = self._read(states, lengths)

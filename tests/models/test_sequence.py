@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -14,12 +11,8 @@ from torch import nn
 from regard.errors import ConfigError
 from regard.models.classifier import Classifier, ClassifierConfig
 from regard.models.classifier import sized as sized_classifier
-from regard.models.language import LanguageConfig, LanguageModel, sized
-from regard.models.translators.builder import build
-from regard.models.translators.config import TranslatorConfig
+from regard.models.language import LanguageModel, sized
 
-SAVED = json.loads((Path(__file__).parent / "saved.json").read_text(encoding="utf-8"))
-"""Settings and the names and shapes of the weights, as runs of regard 0.1 saved them."""
 LABELS = ("bad", "good")
 
 
@@ -54,19 +47,3 @@ def test_other_pieces_need_no_vocabulary(name: str) -> None:
 def test_the_device_is_that_of_the_weights() -> None:
     with torch.device("meta"):
         assert LanguageModel(sized("lstm", "tiny", 11)).device.type == "meta"
-
-
-@pytest.mark.parametrize(
-    ("task", "index"), [(task, i) for task, runs in SAVED.items() for i in range(len(runs))]
-)
-def test_what_was_saved_before_still_fits(task: str, index: int) -> None:
-    run: dict[str, Any] = SAVED[task][index]
-    made: nn.Module
-    if task == "lm":
-        made = LanguageModel(LanguageConfig.from_dict(run["model"]))
-    elif task == "classify":
-        made = Classifier(ClassifierConfig.from_dict(run["model"]))
-    else:
-        made = build(TranslatorConfig.from_dict(run["model"]))
-    assert {name: list(w.shape) for name, w in made.state_dict().items()} == run["weights"]
-    assert list(made.config.to_dict()) == list(run["model"])  # type: ignore[union-attr,arg-type]
