@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 import torch
@@ -24,7 +24,7 @@ class Shape(NamedTuple):
     feedforward: int = 11
     dropout: float = 0.0
 
-    def torch(self) -> dict:
+    def torch(self) -> dict[str, Any]:
         """As PyTorch's layers take it."""
         return {
             "d_model": self.width,

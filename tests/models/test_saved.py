@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 import torch
 from safetensors import safe_open
-from torch import nn
 
 from regard.models.classifier import Classifier, ClassifierConfig
 from regard.models.language import LanguageConfig, LanguageModel
+from regard.models.translators.base import Translator
 from regard.models.translators.builder import build
 from regard.models.translators.config import TranslatorConfig
 
@@ -24,7 +24,7 @@ SAVED = Path(__file__).parent / "saved"
 NAMES = json.loads((SAVED / "names.json").read_text(encoding="utf-8"))
 
 
-def made(task: str, settings: dict[str, Any]) -> nn.Module:
+def made(task: str, settings: dict[str, Any]) -> LanguageModel | Classifier | Translator:
     if task == "lm":
         return LanguageModel(LanguageConfig.from_dict(settings))
     if task == "classify":
@@ -40,7 +40,7 @@ def test_settings_and_weights_have_the_names_they_had(task: str, index: int) -> 
     model = made(task, run["model"])
     assert {name: list(w.shape) for name, w in model.state_dict().items()} == run["weights"]
     assert [name for name, _ in model.named_parameters()] == list(run["weights"])
-    assert list(model.config.to_dict()) == list(run["model"])  # type: ignore[union-attr,arg-type]
+    assert list(model.config.to_dict()) == list(run["model"])
 
 
 @pytest.mark.parametrize("task", NAMES)

@@ -69,7 +69,13 @@ def test_recurrent_stacks_read_on_from_a_state(name: str) -> None:
 
 
 def test_settings_reach_the_reader() -> None:
-    changes = {"form": "xch", "score": "dot", "window": 3, "layers": 2, "dropout": 0.25}
+    changes: dict[str, Any] = {
+        "form": "xch",
+        "score": "dot",
+        "window": 3,
+        "layers": 2,
+        "dropout": 0.25,
+    }
     made, config = stack("simple-rnn+attention", **changes)
     assert isinstance(made, RecurrentStack)
     reader = made.reader

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import nn
 
 from regard.models.layers import DecoderLayer, EncoderLayer
@@ -11,7 +13,7 @@ def copy(ours: nn.Module, theirs: nn.Module) -> None:
     theirs.load_state_dict(ours.state_dict())
 
 
-def copy_layer(ours: EncoderLayer | DecoderLayer, theirs: nn.Module) -> None:
+def copy_layer(ours: EncoderLayer | DecoderLayer, theirs: Any) -> None:
     """Our weights into PyTorch's layer."""
     copy(ours.attention.to_torch(), theirs.self_attn)
     copy(ours.feedforward.inner, theirs.linear1)

@@ -84,8 +84,8 @@ class WordByWord(Translator):
         logits = self.vocabulary.logits(state.said[:, min(at, state.said.shape[1] - 1)])
         logits = _only_eos(logits, ended)
         # It looks at the word just read; at its end, at the last one.
-        looked = torch.clamp(state.lengths - 1, max=at)
-        weights = torch.nn.functional.one_hot(looked, state.said.shape[1]).to(logits.dtype)
+        last = torch.clamp(state.lengths - 1, max=at)
+        weights = torch.nn.functional.one_hot(last, state.said.shape[1]).to(logits.dtype)
         state.position += 1
         if recording():
             with scope(f"step {at}"):

@@ -1,9 +1,9 @@
 """LSTMN scan: the LSTMN's loop over time, with its gradient written out.
 
-It computes what the loop in lstmn.py computes, when nobody looks inside: the inputs of all words
-are projected by one product, the tapes are written into tensors that have room for all words, tanh
-over all pairs is computed again in the gradient and not kept, and the matrices' gradients are one
-product over all steps at the end.
+It computes what the loop in recurrent/lstmn.py computes, when nobody looks inside: the inputs of
+all words are projected by one product, the tapes are written into tensors that have room for all
+words, tanh over all pairs is computed again in the gradient and not kept, and the matrices'
+gradients are one product over all steps at the end.
 """
 
 from __future__ import annotations

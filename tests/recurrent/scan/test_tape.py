@@ -23,8 +23,9 @@ def test_what_a_step_sees() -> None:
     assert TapeLimits(None, None, 3).seen(5) == slice(2, 5)
     assert TapeLimits(None, None, 3).seen(2) == slice(0, 2)
     assert TapeLimits(None, None, None).forbidden is None
-    allowed = torch.tensor([[True, False]])
-    assert TapeLimits(allowed, None, None).forbidden.tolist() == [[False, True]]
+    forbidden = TapeLimits(torch.tensor([[True, False]]), None, None).forbidden
+    assert forbidden is not None
+    assert forbidden.tolist() == [[False, True]]
 
 
 @pytest.mark.parametrize(("n", "m"), [(5, 0), (BLOCK + 3, 2), (2 * BLOCK + 1, BLOCK)])
