@@ -10,7 +10,8 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from regard.errors import FileError
-from regard.models.translators.base import build, sized
+from regard.models.translators.builder import build
+from regard.models.translators.config import sized
 from regard.pieces.tokenizer import Tokenizer
 from regard.store.folder import (
     RunFolder,

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from regard.recurrent import GatedUnit
-from regard.recurrent.scan.attentive import AttentiveMatrices, attentive_scan
+from regard.recurrent.scan.bahdanau import BahdanauMatrices, bahdanau_scan
 from tests.recurrent import reference
 
 STEPS, BATCH, HIDDEN, KEYS, ALIGNMENT, WIDTH = 4, 3, 5, 7, 2, 11
@@ -28,7 +28,7 @@ def parts() -> tuple[torch.Tensor, ...]:
 
 
 def run(allowed: torch.Tensor | None, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    return attentive_scan(*tensors[:4], allowed, AttentiveMatrices(*tensors[4:]))
+    return bahdanau_scan(*tensors[:4], allowed, BahdanauMatrices(*tensors[4:]))
 
 
 def allowed() -> torch.Tensor:

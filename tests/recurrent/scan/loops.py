@@ -1,22 +1,17 @@
-"""The gradients written out, of every reader, against the loop and against finite differences."""
+"""The scan of a reader against its loop and against finite differences, for the tests."""
 
 from __future__ import annotations
 
-import pytest
 import torch
 
-from tests.recurrent.readers import KINDS, reader, same
+from tests.recurrent.readers import reader, same
 from tests.recurrent.reference import random
 
-kinds = pytest.mark.parametrize("kind", KINDS)
+WORDS = [[0, 0, 0], [2, 1, 0], [2, 2, 2]]
+"""How many words were read before, by each of three sequences."""
 
 
-@kinds
-@pytest.mark.parametrize("window", [None, 2])
-@pytest.mark.parametrize("words", [[0, 0, 0], [2, 1, 0], [2, 2, 2]])
-def test_the_scan_is_the_loop_and_its_gradient_too(
-    kind: str, window: int | None, words: list[int]
-) -> None:
+def check_loop(kind: str, window: int | None, words: list[int]) -> None:
     """need_weights takes the loop, which automatic differentiation follows."""
     net, x = reader(kind, 2, window=window), random(3, 5, 3).requires_grad_()
     lengths = torch.tensor([5, 3, 0])
@@ -34,9 +29,7 @@ def test_the_scan_is_the_loop_and_its_gradient_too(
         same(scanned, looped)
 
 
-@kinds
-@pytest.mark.parametrize("lengths", [None, torch.tensor([4, 3])])
-def test_the_gradient_of_the_scan(kind: str, lengths: torch.Tensor | None) -> None:
+def check_gradient(kind: str, lengths: torch.Tensor | None) -> None:
     net, x = reader(kind), random(2, 4, 3).requires_grad_()
     names = [name for name, _ in net.named_parameters()]
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import torch
 
 from regard import record
-from regard.models.translators.readout import Maxout
+from regard.models.translators.maxout import Maxout
 
 
 def test_a_maxout_computed_by_hand() -> None:

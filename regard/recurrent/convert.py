@@ -1,4 +1,4 @@
-"""Torchlike: readers without attention as ``nn.RNN`` and ``nn.LSTM``, and back."""
+"""Convert: readers without attention as ``nn.RNN`` and ``nn.LSTM``, and back."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from torch import nn
 from regard.errors import ConfigError
 from regard.recurrent.reader import Reader
 
-Some = TypeVar("Some", bound=Reader)
+ReaderType = TypeVar("ReaderType", bound=Reader)
 
 
-def converted(cls: type[Some], module: nn.RNNBase) -> Some:
+def from_torch(cls: type[ReaderType], module: nn.RNNBase) -> ReaderType:
     """A ``cls`` without attention that has the weights of ``module``."""
     if module.bidirectional or module.proj_size:
         raise ConfigError("a module that is bidirectional or has proj_size cannot be converted")
@@ -38,7 +38,7 @@ def converted(cls: type[Some], module: nn.RNNBase) -> Some:
     return made.train(module.training)
 
 
-def like_torch(cls: type[nn.RNN] | type[nn.LSTM], reader: Reader) -> Any:
+def to_torch(cls: type[nn.RNN] | type[nn.LSTM], reader: Reader) -> Any:
     """A module of PyTorch's that has the weights of ``reader``, which must be without attention."""
     if reader.attention:
         raise ConfigError(
