@@ -200,8 +200,8 @@ def run(job: Job[Any, Any, Any, Any, Any], options: dict[str, Any], reverse: boo
     from regard.train.data.config import reversed_sides
     from regard.train.run.distributed import ToldError
     from regard.train.run.progress import format_outcome, progress_on
+    from regard.train.run.start import train as train_model
     from regard.train.settings import gathered
-    from regard.train.tasks.job import train as train_model
 
     config, assignments = options.pop("config"), options.pop("assignments")
     output, resume = options.pop("output"), options.pop("resume")

@@ -206,7 +206,7 @@ def test_a_checkpoint_cut_in_half(
 def test_tensorboard_is_not_there(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("regard.train.tasks.job.find_spec", {"tensorboard": None}.get)
+    monkeypatch.setattr("regard.train.run.start.find_spec", {"tensorboard": None}.get)
     text = refused(capsys, "--pairs", table, *TINY, "--tensorboard", "-o", tmp_path / "run")
     assert "TensorBoard needs an optional part: pip install 'regard[tensorboard]'" in text
     assert not (tmp_path / "run").exists()
