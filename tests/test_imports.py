@@ -54,7 +54,6 @@ PENDING: set[tuple[str, str]] = {
     ("inside", "views"),
     ("pieces", "views"),
     ("pieces", "attention"),
-    ("store", "train"),
     ("views", "inside"),
     ("cli", "text"),
 }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,7 @@ import torch
 from safetensors.torch import load_file
 
 from regard.models.translators.translation import translate_texts
-from regard.store.folder import load_translator
+from regard.store.folder import RunFolder, load_translator
 from regard.store.shipped import HOME, find_translator, names, pack
 from tests.cli.run import regard
 
@@ -63,6 +65,20 @@ def test_packing_keeps_the_model(tmp_path: Path) -> None:
     ours, _ = find_translator(name)
     for one, other in zip(again.parameters(), ours.parameters(), strict=True):
         assert torch.equal(one, other)
+
+
+def test_equal_files_stand_once() -> None:
+    files = [path for path in HOME.rglob("*") if path.is_file()]
+    digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
+    assert len(set(digests)) == len(files)
+
+
+def test_packing_beside_an_equal_vocabulary_shares_it(tmp_path: Path) -> None:
+    shutil.copy(HOME / "german-english.json", tmp_path / "words.json")
+    pack(HOME / TRANSLATORS[0], tmp_path / "packed")
+    assert RunFolder(tmp_path / "packed").read_config()["tokens"] == "../words.json"
+    assert not (tmp_path / "packed" / "tokens.json").exists()
+    load_translator(tmp_path / "packed")
 
 
 def test_the_language_models_are_small_and_attributed() -> None:

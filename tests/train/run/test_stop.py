@@ -1,32 +1,15 @@
-"""Step sizes and limits, computed by hand."""
+"""When a run ends: limits by hand, and Ctrl-C as a wish."""
 
 from __future__ import annotations
+
+import os
+import signal
 
 import pytest
 
 from regard.train.config import TrainConfig
-from regard.train.run.checkpoint import RunState
-from regard.train.run.limits import finished, share_done
-from regard.train.run.schedule import learning_rate
-
-
-def test_warmup_then_inverse_square_root() -> None:
-    config = TrainConfig(learning_rate=0.8, warmup=100)
-    assert learning_rate(config, 1, 0) == pytest.approx(0.008)
-    assert learning_rate(config, 50, 0) == pytest.approx(0.4)
-    assert learning_rate(config, 100, 0) == pytest.approx(0.8)
-    assert learning_rate(config, 400, 0) == pytest.approx(0.4)
-
-
-def test_cosine_ends_at_zero() -> None:
-    config = TrainConfig(learning_rate=0.8, warmup=1, schedule="cosine", steps=10)
-    assert [learning_rate(config, 9, d) for d in (0, 0.5, 1)] == pytest.approx([0.8, 0.4, 0])
-
-
-def test_cooldown() -> None:
-    config = TrainConfig(learning_rate=0.8, warmup=0, schedule="constant", cooldown=0.2, steps=10)
-    rates = [learning_rate(config, 9, done) for done in (0.5, 0.8, 0.9, 1.0)]
-    assert rates == pytest.approx([0.8, 0.8, 0.4, 0.0])
+from regard.train.run.state import RunState
+from regard.train.run.stop import finished, share_done, stopping
 
 
 def test_share_done_is_of_the_nearest_limit() -> None:
@@ -46,3 +29,12 @@ def test_finished() -> None:
     assert finished(TrainConfig(steps=5), RunState(step=5)) == "steps"
     assert finished(TrainConfig(minutes=1), RunState(seconds=59)) == "minutes"
     assert finished(TrainConfig(patience=3), RunState(waited=3)) == "patience"
+
+
+def test_the_first_signal_asks_and_the_second_ends() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with stopping() as asked:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert asked.wait(5)
+        assert signal.getsignal(signal.SIGINT) is before, "the second one ends the process"
+    assert signal.getsignal(signal.SIGINT) is before
