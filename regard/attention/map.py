@@ -159,26 +159,21 @@ class AttentionMap(ABC):
 
     def plot(self, axes: Any = None, **options: Any) -> Any:
         """Draw it on matplotlib axes: see :func:`regard.views.picture.plot.plot_map`."""
-        from regard.views.picture.plot import plot_map
+        from regard.show import plot_map
 
         return plot_map(self, axes, **options)
 
     def save_html(self, path: str | os.PathLike[str], *, title: str = "") -> None:
         """Write a page that shows it and opens from disk (docs/page.md)."""
-        from regard.views.page import save_html
+        from regard.show import save_map
 
-        save_html(path, *self._subjects(title))
+        save_map(self, path, title)
 
     def _repr_html_(self) -> str:
         """In a notebook: the page."""
-        from regard.views.page.frame import shown_in_notebook
+        from regard.show import map_in_notebook
 
-        return shown_in_notebook(self._subjects())
-
-    def _subjects(self, title: str = "") -> list[Any]:
-        from regard.views.page import subject_of_map
-
-        return [subject_of_map(self, title)]
+        return map_in_notebook(self)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.shape[0]} queries x {self.shape[1]} keys)"
@@ -311,15 +306,6 @@ class DifferenceMap(AttentionMap):
     def entropy(self) -> Tensor:
         """The first map's entropy of each row less the second's."""
         return self.first.entropy() - self.second.entropy()
-
-    def _subjects(self, title: str = "") -> list[Any]:
-        """Both maps, opened where the page compares them."""
-        from regard.views.page import subject_of_map
-
-        parts = (self.first, self.second)
-        found = [subject_of_map(part, f"{title or 'map'} {i}") for i, part in enumerate(parts, 1)]
-        found[0].start = {"view": "compare"}
-        return found
 
 
 class WordMap(AttentionMap):

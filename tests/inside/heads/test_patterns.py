@@ -16,10 +16,11 @@ import regard.inside.heads.pairs as pairs
 import regard.inside.heads.patterns as patterns
 from regard.attention import Mask, causal, window
 from regard.attention.statistics import Rule, statistics
-from regard.inside.heads.kinds import KINDS, Tally, scored
+from regard.inside.heads.kinds import Tally, scored
 from regard.inside.heads.pairs import seen_counts, visible, weights_between, without_keys
 from regard.inside.heads.patterns import Patterns, repeated
 from regard.inside.observe.layer import Item
+from regard.pieces.heads import HEAD_KINDS
 from regard.pieces.text import TextPieces
 
 
@@ -85,7 +86,7 @@ def reference(case: Case) -> dict[str, tuple[float, float, int]]:
     weights, seen = case.weights[-1], case.seen[-1]
     n = len(weights)
     found = {}
-    for kind in KINDS[:-1]:
+    for kind in HEAD_KINDS[:-1]:
         score = chance = 0.0
         count = 0
         for i in range(n):
@@ -109,7 +110,7 @@ def reference(case: Case) -> dict[str, tuple[float, float, int]]:
 
 
 def check(sums: Tally, expected: dict[str, tuple[float, float, int]]) -> None:
-    for k, kind in enumerate(KINDS):
+    for k, kind in enumerate(HEAD_KINDS):
         got = sums.score[-1, k], sums.chance[-1, k], sums.count[-1, k]
         assert [float(x) for x in got] == pytest.approx(expected[kind], abs=3e-5), kind
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from regard.errors import RegardError
 from regard.files import replacing
-from regard.inside.heads.kinds import Scored
-from regard.inside.look import Look
+from regard.pieces.heads import short
+from regard.pieces.look import Look
 
 MOST_WEIGHTS = 1_000_000
 """Weights of one head that JSON holds; more are pooled."""
@@ -23,52 +23,45 @@ def look_json(look: Look) -> dict[str, Any]:
     """Layers, heads and positions from 0; weights as they are shown."""
     queries, keys = look.names
     result: dict[str, Any] = {"model": look.model}
-    if look.wish.part:
-        result["part"] = look.wish.part
+    if look.request.part:
+        result["part"] = look.request.part
     result |= {"tokens": look.queries.texts}
     if look.keys is not look.queries:
         result["keys"] = look.keys.texts
-    if look.wish.words:
+    if look.request.words:
         result["words"] = [list(word) for word in look.queries.words]
         if look.keys is not look.queries:
             result["key_words"] = [list(word) for word in look.keys.words]
-    result["no_sink"] = look.wish.no_sink
-    result["sink_share"] = {str(layer): _short(share) for layer, share in look.sink.items()}
+    result["no_sink"] = look.request.no_sink
+    result["sink_share"] = {str(layer): short(share) for layer, share in look.sink.items()}
     result["heads"] = [
         {
-            **head_json(place, seen),
+            **seen.to_json(place),
             "links": [
-                {"query": x.query, "key": x.key, "weight": _short(x.weight)}
-                for x in look.links.get(place, [])
+                {"query": query, "key": key, "weight": short(weight)}
+                for query, key, weight in look.links.get(place, [])
             ],
         }
         for place, seen in sorted(look.heads.items())
     ]
     if look.place is not None:
-        word = look.place.word
         result["word"] = {
-            "text": word.text,
-            "start": word.start,
-            "stop": word.stop,
+            "text": look.place.text,
+            "start": look.place.start,
+            "stop": look.place.stop,
             "attends_to": _others(look.place.to, keys),
             "attended_by": _others(look.place.by, queries),
         }
     if look.map is not None:
         rows, columns = look.map.shape
-        result["map"] = {"layer": look.wish.layer, "head": look.wish.head}
+        result["map"] = {"layer": look.request.layer, "head": look.request.head}
         if rows * columns <= MOST_WEIGHTS:
             weights = look.map.dense().cpu().tolist()
-            result["map"]["weights"] = [[_short(w) for w in row] for row in weights]
+            result["map"]["weights"] = [[short(w) for w in row] for row in weights]
         else:
             pooled = look.map.pooled(CELLS).cpu().tolist()
-            result["map"]["pooled_max"] = [[_short(w) for w in row] for row in pooled]
+            result["map"]["pooled_max"] = [[short(w) for w in row] for row in pooled]
     return result
-
-
-def head_json(place: tuple[int, int], seen: Scored) -> dict[str, Any]:
-    """``{"layer", "head", "kind", "scores"}``"""
-    scores = {kind: None if s is None else _short(s) for kind, s in seen.scores.items()}
-    return {"layer": place[0], "head": place[1], "kind": seen.kind, "scores": scores}
 
 
 def write_csv(look: Look, path: str | os.PathLike[str]) -> None:
@@ -93,21 +86,20 @@ def csv_rows(look: Look) -> Iterator[list[Any]]:
             for layer in sorted(rows):
                 for head, weights in enumerate(rows[layer].tolist()):
                     for j, weight in enumerate(weights):
-                        yield [layer, head, direction, j, names[j], _short(weight)]
+                        yield [layer, head, direction, j, names[j], short(weight)]
     elif look.map is not None:
         yield ["query", "key", "query_text", "key_text", "weight"]
         for start, stop in look.map.row_blocks():
             block = look.map.block((start, stop), (0, look.map.shape[1])).tolist()
             for i, row in enumerate(block, start):
                 for j, weight in enumerate(row):
-                    yield [i, j, queries[i], keys[j], _short(weight)]
+                    yield [i, j, queries[i], keys[j], short(weight)]
     else:
         yield ["layer", "head", "kind", "query", "key", "query_text", "key_text", "weight"]
         for (layer, head), links in sorted(look.links.items()):
-            for x in links:
-                kind = look.heads[layer, head].kind
-                texts = queries[x.query], keys[x.key]
-                yield [layer, head, kind, x.query, x.key, *texts, _short(x.weight)]
+            kind = look.heads[layer, head].kind
+            for query, key, weight in links:
+                yield [layer, head, kind, query, key, queries[query], keys[key], short(weight)]
 
 
 def _others(rows: dict[int, Any], names: list[str]) -> list[dict[str, Any]]:
@@ -123,15 +115,10 @@ def _others(rows: dict[int, Any], names: list[str]) -> list[dict[str, Any]]:
             {
                 "position": j,
                 "text": name,
-                "mean": _short(mean),
+                "mean": short(mean),
                 "layer": layer,
                 "head": head,
-                "weight": _short(float(weights[j])),
+                "weight": short(float(weights[j])),
             }
         )
     return result
-
-
-def _short(number: float) -> float:
-    """Seven decimals: what float32 has of a weight."""
-    return round(float(number), 7)

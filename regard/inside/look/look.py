@@ -1,21 +1,20 @@
 """Look: what all heads of a model do with one text, layer by layer as the model runs.
 
 Queries and keys of a layer are there while it is looked at and then dropped: memory is that of
-one layer and of blocks of its scores, at any length.
+one layer and of blocks of its scores, at any length. Only a page keeps them, of all its layers, and
+has a largest size.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.attention.map import AttentionMap, HeadMap, Link, Word, word_sums
+from regard.attention.map import AttentionMap, HeadMap, Word, word_sums
 from regard.attention.statistics import (
     BLOCK_NUMBERS,
     Statistics,
@@ -26,95 +25,18 @@ from regard.attention.statistics import (
     to_weights,
 )
 from regard.errors import RegardError
-from regard.inside.heads.kinds import Scored, scored
+from regard.inside.heads.kinds import scored
 from regard.inside.heads.pairs import weights_between, without_keys
 from regard.inside.heads.patterns import Patterns
+from regard.inside.look.page import PageLayers
 from regard.inside.observe.layer import Item, ObservedLayer
 from regard.inside.observe.observe import observe
 from regard.inside.textmodel import PARTS, TextModel
+from regard.pieces.look import Look, LookRequest, WordPlace, each
 from regard.pieces.text import TextPieces
 
 PER_ROW = 8
 """Largest weights of each row among which the strongest links are sought."""
-
-Floats = NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class LookRequest:
-    """What to look at besides the kinds of heads."""
-
-    part: str = ""
-    """"encoder", "decoder" or "cross" of a model that has both; else empty."""
-    layer: int | None = None
-    """Only this layer."""
-    head: int | None = None
-    """Keep the map of this head of the layer."""
-    word: str | None = None
-    words: bool = False
-    """Words instead of tokens."""
-    no_sink: bool = False
-    """Leave out the first token and special ones, and share each row out over the rest."""
-    links: int = 10
-    """How many of each head's strongest links to keep."""
-    cells: int = 0
-    """Keep a pooled picture of every head of at most this many cells on a side."""
-    link: tuple[str, str] | None = None
-    """Two words: keep every head's weight from the first to the second."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """A word that was asked for, and what every head does with it."""
-
-    word: Word
-    times: int
-    """How often it occurs; this is one of them."""
-    to: dict[int, Floats] = field(default_factory=dict)
-    """By layer, (heads, keys): what the word attends to."""
-    by: dict[int, Floats] = field(default_factory=dict)
-    """By layer, (heads, queries): who attends to it."""
-
-
-@dataclass
-class Look:
-    """The answer; ``done`` of ``layers`` layers if it was stopped."""
-
-    model: str
-    wish: LookRequest
-    queries: TextPieces
-    keys: TextPieces
-    layers: int = 0
-    done: int = 0
-    heads: dict[tuple[int, int], Scored] = field(default_factory=dict)
-    sink: dict[int, float] = field(default_factory=dict)
-    """By layer: the share of all its weight that the first token and special ones get."""
-    links: dict[tuple[int, int], list[Link]] = field(default_factory=dict)
-    """By layer and head: the strongest links between two different tokens (or words) of the text
-    itself: none to the first token, none from or to special ones."""
-    place: Place | None = None
-    weights: dict[tuple[int, int], float] = field(default_factory=dict)
-    """By layer and head: the weight of the link that was asked for."""
-    pooled: dict[tuple[int, int], Floats] = field(default_factory=dict)
-    map: AttentionMap | None = None
-    """Of the head that was asked for."""
-
-    @property
-    def names(self) -> tuple[list[str], list[str]]:
-        """Texts of queries and keys: of tokens, or of words."""
-        sides = (self.queries, self.keys)
-        if self.wish.words:
-            return tuple([w.text for w in side.words] for side in sides)  # type: ignore[return-value]
-        return self.queries.texts, self.keys.texts
-
-    @property
-    def left_out(self) -> tuple[set[int], set[int]]:
-        """Queries and keys that ``no_sink`` does not show."""
-        if not self.wish.no_sink:
-            return set(), set()
-        both = [each(side, side.sinks, self.wish.words) for side in (self.queries, self.keys)]
-        rows, columns = ({i for i, sink in enumerate(sinks) if sink} for sinks in both)
-        return rows, columns
 
 
 class Stopped(Exception):  # noqa: N818
@@ -124,19 +46,23 @@ class Stopped(Exception):  # noqa: N818
 def look(
     model: TextModel,
     tokens: TextPieces,
-    wish: LookRequest | None = None,
+    request: LookRequest | None = None,
     *,
     target: TextPieces | None = None,
     progress: Callable[[int, int], None] | None = None,
     stop: threading.Event | None = None,
 ) -> Look:
-    """Run ``model`` over a text and look at every layer (of ``wish.part``) as it runs.
+    """Run ``model`` over a text and look at every layer (of ``request.part``) as it runs.
 
     ``stop`` ends the pass after the layer at work; what is finished is returned.
     """
-    looker = Looker(model, tokens, wish or LookRequest(), target)
+    request = request or LookRequest()
+    looker = Looker(model, tokens, request, target)
+    page = PageLayers(model, tokens, target, request.layers) if request.page else None
 
     def add(layer: ObservedLayer) -> None:
+        if page is not None:
+            page.add(observation, layer)
         if looker.wants(layer):
             looker.add(layer)
             if progress:
@@ -145,8 +71,16 @@ def look(
             raise Stopped
 
     try:
-        with observe(model.network, each=add, statistics=looker.wanted):
+        with observe(
+            model.network,
+            each=add,
+            statistics=looker.wanted,
+            tokens=None if page is None else page.names,
+            values=page is not None,
+        ) as observation:
             model.run(tokens, target)
+        if page is not None and looker.result.done:
+            looker.result.page = page.subject(observation)
     except Stopped:
         pass
     looker.check()
@@ -160,38 +94,39 @@ class Looker:
         self,
         model: TextModel,
         tokens: TextPieces,
-        wish: LookRequest,
+        request: LookRequest,
         target: TextPieces | None = None,
     ) -> None:
-        if model.has_both != bool(wish.part) or (wish.part and wish.part not in PARTS):
+        if model.has_both != bool(request.part) or (request.part and request.part not in PARTS):
             raise RegardError(
                 f"part must be one of {', '.join(PARTS)} for a model with an encoder and a "
-                f"decoder, and empty for any other; {model.name} with {wish.part!r}"
+                f"decoder, and empty for any other; {model.name} with {request.part!r}"
             )
-        queries = tokens if wish.part in ("", "encoder") else target
-        keys = target if wish.part == "decoder" else tokens
+        queries = tokens if request.part in ("", "encoder") else target
+        keys = target if request.part == "decoder" else tokens
         assert queries is not None
         assert keys is not None
-        self.wish = wish
-        self.cross = wish.part == "cross"
+        self.request = request
+        self.cross = request.part == "cross"
         self.model_layers = model.layers
-        layers = 1 if wish.layer is not None else model.layers
-        self.result = Look(model.name, wish, queries, keys, layers)
+        layers = 1 if request.layer is not None else model.layers
+        self.result = Look(model.name, request, queries, keys, layers)
         self.patterns = Patterns(keys, self.cross)
         self.ends: tuple[Word, Word] | None = None
-        if wish.word is not None:
+        if request.word is not None:
             side = keys if self.cross else queries
-            self.result.place = Place(*side.word(wish.word))
-        if wish.link is not None:
-            self.ends = queries.word(wish.link[0])[0], keys.word(wish.link[1])[0]
+            word, times = side.word(request.word)
+            self.result.place = WordPlace(word.text, word.start, word.stop, times)
+        if request.link is not None:
+            self.ends = queries.word(request.link[0])[0], keys.word(request.link[1])[0]
 
     def wants(self, layer: ObservedLayer) -> bool:
-        if self.wish.layer is not None and layer.number != self.wish.layer:
+        if self.request.layer is not None and layer.number != self.request.layer:
             return False
-        if not self.wish.part:
+        if not self.request.part:
             return layer.kind == "self"
         kind = layer.kind if layer.kind == "cross" else layer.part
-        return kind == self.wish.part
+        return kind == self.request.part
 
     def add(self, layer: ObservedLayer) -> None:
         """All heads of one layer."""
@@ -201,35 +136,35 @@ class Looker:
         assert found.received is not None
         got = found.received.double().cpu()
         result.sink[number] = float(got[:, sinks].sum() / got.sum().clamp_min(1e-30))
-        if self.wish.no_sink:
+        if self.request.no_sink:
             item = without_keys(item, sinks)
             found = self._statistics(item)
         for head, seen in enumerate(scored(self.patterns.tally(item, found))):
             result.heads[number, head] = seen
-        if self.wish.links:
+        if self.request.links:
             self._add_links(number, item, found)
         self._add_words(number, item, found)
         for head in range(item.query.shape[0]):
             if found.pooled_max is not None:
                 result.pooled[number, head] = found.pooled_max[head].cpu().numpy()
-        if self.wish.head is not None and number == self.wish.layer:
-            result.map = self._map(item, found, self.wish.head)
+        if self.request.head is not None and number == self.request.layer:
+            result.map = self._map(item, found, self.request.head)
         result.done += 1
 
     def check(self) -> None:
         """A layer or head that is not there is told by those that are."""
-        wish, result = self.wish, self.result
-        if wish.layer is not None and result.done == 0 and not result.heads:
+        request, result = self.request, self.result
+        if request.layer is not None and result.done == 0 and not result.heads:
             raise RegardError(
                 f"layers are counted from 0: {result.model} has {self.model_layers}, "
-                f"got {wish.layer}"
+                f"got {request.layer}"
             )
 
     @property
     def wanted(self) -> dict[str, int]:
         """Statistics that are computed with the attention itself where that is possible."""
-        top = 0 if self.wish.words or not self.wish.links else PER_ROW
-        return {"top": top, "entropy": True, "received": True, "cells": self.wish.cells}
+        top = 0 if self.request.words or not self.request.links else PER_ROW
+        return {"top": top, "entropy": True, "received": True, "cells": self.request.cells}
 
     def _statistics(self, item: Item) -> Statistics:
         top, cells = self.wanted["top"], self.wanted["cells"]
@@ -239,25 +174,25 @@ class Looker:
 
     def _add_links(self, layer: int, item: Item, found: Statistics) -> None:
         queries, keys = self.result.queries, self.result.keys
-        if self.wish.words:
+        if self.request.words:
             top, where = word_tops(item, found.lse, queries.words, keys.words, PER_ROW)
         else:
             assert found.top_weights is not None
             assert found.top_keys is not None
             top, where = found.top_weights.cpu(), found.top_keys.cpu()
-        words = self.wish.words
+        words = self.request.words
         rows = torch.tensor(each(queries, queries.special, words))
         bad = torch.tensor(each(keys, keys.sinks, words))[where] | rows.unsqueeze(-1)
         if not self.cross:
             bad |= where == torch.arange(len(rows)).unsqueeze(-1)
         wide = where.shape[2]
         values, places = (
-            top.masked_fill(bad, 0).flatten(1).topk(min(self.wish.links, top[0].numel()))
+            top.masked_fill(bad, 0).flatten(1).topk(min(self.request.links, top[0].numel()))
         )
         columns = where.flatten(1).gather(1, places)
         for head in range(len(values)):
             self.result.links[layer, head] = [
-                Link(place // wide, key, weight)
+                (place // wide, key, weight)
                 for place, key, weight in zip(
                     *(x[head].tolist() for x in (places, columns, values)), strict=True
                 )
@@ -274,17 +209,17 @@ class Looker:
                 self.result.weights[layer, head] = weight
         if place is None:
             return
-        here = _span(place.word, device)
+        here = _span(place, device)
         queries, keys = self.result.queries, self.result.keys
         everything = [
             torch.arange(n, device=device).unsqueeze(0) for n in (len(queries), len(keys))
         ]
         if not self.cross:
             to = weights_between(item, found.lse, here, everything[1])[:, 0].mean(-2)
-            to = word_sums(to, keys.words, -1) if self.wish.words else to
+            to = word_sums(to, keys.words, -1) if self.request.words else to
             place.to[layer] = to.cpu().numpy()
         by = weights_between(item, found.lse, everything[0], here)[:, 0].sum(-1)
-        by = word_sums(by, queries.words, -1, mean=True) if self.wish.words else by
+        by = word_sums(by, queries.words, -1, mean=True) if self.request.words else by
         place.by[layer] = by.cpu().numpy()
 
     def _map(self, item: Item, found: Statistics, head: int) -> AttentionMap:
@@ -306,14 +241,9 @@ class Looker:
             queries=self.result.queries.texts,
             keys=self.result.keys.texts,
         )
-        if self.wish.words:
+        if self.request.words:
             return made.by_word(self.result.queries.words, self.result.keys.words)
         return made
-
-
-def each(tokens: TextPieces, of: list[bool], words: bool) -> list[bool]:
-    """``of`` for each token, or for each word by its first token."""
-    return [of[word.start] for word in tokens.words] if words else of
 
 
 def word_tops(
@@ -358,7 +288,7 @@ def _lengths(words: list[Word]) -> Tensor:
     return torch.tensor([word.stop - word.start for word in words])
 
 
-def _span(word: Word, device: torch.device) -> Tensor:
+def _span(word: Word | WordPlace, device: torch.device) -> Tensor:
     return torch.arange(word.start, word.stop, device=device).unsqueeze(0)
 
 
