@@ -12,6 +12,7 @@ from torch import Tensor
 
 from regard.attention.kernel import library
 from regard.attention.kernel.additive import AdditiveLook, usable
+from regard.attention.kernel.layout import LookLayout
 from regard.attention.kernel.library import Kernel
 from regard.recurrent import LSTMN, SelfAttentiveRNN
 from regard.recurrent.scan.bahdanau import BahdanauMatrices, bahdanau_scan
@@ -184,7 +185,7 @@ def test_the_scans_use_it(what: str, compiled: Path, monkeypatch: pytest.MonkeyP
     calls: list[bool] = []
     native = Kernel.look
 
-    def counted(it: Kernel, call: bytes, back: bool, *step: int) -> None:
+    def counted(it: Kernel, call: LookLayout, back: bool, *step: int) -> None:
         calls.append(back)
         native(it, call, back, *step)
 
