@@ -6,7 +6,6 @@ the last slots and zeros before them. So the next word goes into the same slot f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -17,7 +16,7 @@ from regard.attention.attend import mix, weigh
 from regard.attention.score import Score
 from regard.errors import RegardError, ShapeError
 from regard.record import recording
-from regard.recurrent.scan.result import Scanned, extended
+from regard.recurrent.scan.tape import extended
 
 
 class Tapes(NamedTuple):
@@ -155,7 +154,7 @@ class Buffer:
 
 
 class TapeMemory:
-    """The tape of one layer during one call: it grows by a word at each step and is looked at."""
+    """The tape of one layer during one call: it grows by a word at each step and is attended to."""
 
     def __init__(
         self,
@@ -169,35 +168,22 @@ class TapeMemory:
         self.before, self.room, self.window = values.shape[1], room, window
         self.values = Buffer(values, room)
         self.keys = None if keys is None else Buffer(keys, room)
-        self.looks: list[Tensor] | None = None
+        self.attended: list[Tensor] | None = None
         self.allowed: Tensor | None = None
         if len(lengths) and int(lengths.min()) < self.before:
             at = torch.arange(self.before + room, device=values.device)
             self.allowed = at >= (self.before - lengths).unsqueeze(1)
 
-    def scan(
-        self,
-        scan: type[torch.autograd.Function],
-        x: Tensor,
-        summary: Tensor,
-        real: Tensor | None,
-        matrices: Iterable[Tensor | None],
-    ) -> tuple[Tensor, Tensor]:
-        """Read ``x`` (n, batch, width) by a ``scan``: states (n, batch, hidden) and summary.
-
-        ``scan`` is given x, the values (batch, m, …) and keys of what was read before, the summary
-        then, which of the m + n slots have a word (batch, m + n), how many positions of each
-        sequence are real (batch,), the window and the ``matrices``; it gives a :class:`Scanned`.
-        """
+    def start(self) -> tuple[Tensor, Tensor]:
+        """The values and keys so far (batch, slots, …)."""
         assert self.keys is not None
-        before = self.values.since(0), self.keys.since(0)
-        lengths = None if real is None else real.sum((0, 2))
-        read = Scanned(
-            *scan.apply(x, *before, summary, self.allowed, lengths, self.window, *matrices)
-        )
-        self.values.fill(read.tape)
-        self.keys.fill(read.keys)
-        return read.states, read.summary
+        return self.values.since(0), self.keys.since(0)
+
+    def fill(self, values: Tensor, keys: Tensor) -> None:
+        """Be these slots (batch, slots, …), all that there will be."""
+        assert self.keys is not None
+        self.values.fill(values)
+        self.keys.fill(keys)
 
     def append(self, value: Tensor, key: Tensor | None = None) -> None:
         self.values.append(value)
@@ -210,7 +196,7 @@ class TapeMemory:
             return self.values.since(self.values.size - 1)[:, 0]
         return self.values.empty.sum(1)
 
-    def look(self, query: Tensor, score: Score) -> Tensor:
+    def attend(self, query: Tensor, score: Score) -> Tensor:
         """The words' values mixed for the ``query`` (batch, d): (batch, width); zeros if none."""
         assert self.keys is not None
         size = self.values.size
@@ -226,14 +212,13 @@ class TapeMemory:
         else:
             weights = weigh(score(query.unsqueeze(1), keys), allowed)
             mixed = mix(weights, values)
-        if self.looks is not None:
+        if self.attended is not None:
             beyond = self.before + self.room - size
-            self.looks.append(F.pad(weights.squeeze(1), (first, beyond)))
+            self.attended.append(F.pad(weights.squeeze(1), (first, beyond)))
         return mixed.squeeze(1)
 
     def weights(self) -> Tensor:
-        """All looks (batch, steps, m + room)."""
-        looks: Sequence[Tensor] = self.looks or ()
-        if looks:
-            return torch.stack(tuple(looks), 1)
+        """Those of all steps (batch, steps, m + room), if they were to be kept."""
+        if self.attended:
+            return torch.stack(self.attended, 1)
         return self.values.empty.new_zeros(self.values.empty.shape[0], 0, self.before + self.room)

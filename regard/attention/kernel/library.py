@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from regard.attention import private
 from regard.attention.kernel import build
 from regard.attention.kernel.layout import CallLayout, LookLayout, PlaceLayout, difference
+from regard.attention.private import UNKNOWN
 from regard.errors import ConfigError
 
 SWITCH = "REGARD_KERNEL"
@@ -110,7 +110,7 @@ def found() -> Kernel | str:
         if wanted == "off":
             _found[PATH, wanted] = f"{SWITCH}=off"
         else:
-            _found[PATH, wanted] = private.UNKNOWN or load(PATH, wanted)
+            _found[PATH, wanted] = UNKNOWN or load(PATH, wanted)
         return _found[PATH, wanted]
 
 

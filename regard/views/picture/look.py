@@ -19,10 +19,10 @@ MOST_BARS = 20
 
 def save_picture(look: Look, path: str | os.PathLike[str], kind: str) -> None:
     """Draw and write; ``kind`` is ``png`` or ``svg``."""
-    save_figure(lambda: _figure(look), path, kind, 9)
+    save_figure(lambda: draw(look), path, kind, 9)
 
 
-def _figure(look: Look) -> Any:
+def draw(look: Look) -> Any:
     if look.map is not None:
         figure = _one(look)
     elif look.place is not None:

@@ -81,7 +81,8 @@ def test_where_pytorch_does_not_say_who_watches_it_is_not_used(
 ) -> None:
     monkeypatch.setattr(library, "PATH", compiled)
     monkeypatch.setattr(library, "_found", {})
-    monkeypatch.setattr(private, "UNKNOWN", "PyTorch 9.9 does not say who watches it: no such name")
+    for module in (library, private):
+        monkeypatch.setattr(module, "UNKNOWN", "PyTorch 9.9 does not say who watches: no such name")
     monkeypatch.delenv(library.SWITCH, raising=False)
     assert private.watched()
     assert str(library.found()).startswith("PyTorch 9.9 does not say")

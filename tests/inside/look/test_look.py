@@ -11,29 +11,11 @@ import torch
 
 import regard
 from regard.errors import RegardError
-from regard.inside.look import page
-from regard.inside.look.files import csv_rows, look_json
+from regard.inside.look.files import look_json
 from regard.inside.look.look import look
 from regard.inside.textmodel import TextModel, load
 from regard.pieces.look import Look, LookRequest
-from tests.inside.tinytext import STORY, save
-from tests.models.bert.tinybert import save_tiny
-
-TEXT = "the unbelievable animal was too tired. it didn't cross the street"
-
-
-@pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> tuple[TextModel, Any]:
-    folder = tmp_path_factory.mktemp("bert")
-    eager = save_tiny(folder)
-    return load(str(folder)), eager
-
-
-@pytest.fixture(scope="module")
-def llama(tmp_path_factory: pytest.TempPathFactory) -> tuple[TextModel, Any]:
-    folder = tmp_path_factory.mktemp("llama")
-    eager = save(folder, "Llama", max_position_embeddings=128)
-    return load(str(folder)), eager
+from tests.inside.tinytext import SENTENCE, STORY, save
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +37,7 @@ def stacked(layers: Any) -> torch.Tensor:
 def test_every_head_of_an_encoder(bert: tuple[TextModel, Any]) -> None:
     model, eager = bert
     assert model.config is None, "regard's own encoder reads BERT"
-    tokens = model.read(TEXT)
+    tokens = model.read(SENTENCE)
     theirs = stacked(attentions(eager, tokens.ids).attentions)
     found = look(model, tokens, LookRequest(word="unbelievable", link=("it", "animal"), links=7))
     assert (found.done, found.layers) == (3, 3)
@@ -145,7 +127,7 @@ def test_words_cut_by_blocks(llama: tuple[TextModel, Any], monkeypatch: pytest.M
 
 def test_without_the_sink(bert: tuple[TextModel, Any]) -> None:
     model, eager = bert
-    tokens = model.read(TEXT)
+    tokens = model.read(SENTENCE)
     theirs = stacked(attentions(eager, tokens.ids).attentions)
     theirs[..., [0, -1]] = 0
     theirs /= theirs.sum(-1, keepdim=True)
@@ -204,11 +186,11 @@ def test_a_stop_keeps_the_layers_that_are_finished(bert: tuple[TextModel, Any]) 
         if done == 2:
             stop.set()
 
-    found = look(model, model.read(TEXT), LookRequest(), progress=progress, stop=stop)
+    found = look(model, model.read(SENTENCE), LookRequest(), progress=progress, stop=stop)
     assert seen == [(1, 3), (2, 3)]
     assert found.done == 2
     assert {layer for layer, _ in found.heads} == {0, 1}
-    whole = look(model, model.read(TEXT))
+    whole = look(model, model.read(SENTENCE))
     assert all(whole.heads[place] == seen for place, seen in found.heads.items())
 
 
@@ -241,26 +223,6 @@ def test_what_each_raises_ends_the_pass(llama: tuple[TextModel, Any]) -> None:
     ):
         model.run(model.read("The street"))
     assert model.network.config._attn_implementation == before
-
-
-def test_files(bert: tuple[TextModel, Any]) -> None:
-    model, _ = bert
-    tokens = model.read(TEXT)
-    found = look(model, tokens, LookRequest(word="it", words=True, links=2))
-    content = look_json(found)
-    assert content["tokens"] == tokens.texts
-    assert content["words"][2] == ["unbelievable", 2, 6]
-    assert [(h["layer"], h["head"]) for h in content["heads"]] == sorted(found.heads)
-    assert all(len(h["links"]) == 2 for h in content["heads"])
-    sums = sum(entry["mean"] for entry in content["word"]["attends_to"])
-    assert sums == pytest.approx(1, abs=1e-5)
-    rows = list(csv_rows(found))
-    assert rows[0] == ["layer", "head", "direction", "position", "text", "weight"]
-    assert len(rows) == 1 + 2 * 3 * 5 * len(tokens.words)
-    one = look(model, tokens, LookRequest(layer=0, head=0))
-    weights = look_json(one)["map"]["weights"]
-    assert [sum(row) for row in weights] == pytest.approx([1] * len(tokens), abs=1e-5)
-    assert len(list(csv_rows(one))) == 1 + len(tokens) ** 2
 
 
 @pytest.mark.parametrize(
@@ -301,21 +263,3 @@ def test_positions(tmp_path: Path, family: str, most: int | None) -> None:
         model, model.read("The street"), LookRequest(part="encoder" if family == "T5" else "")
     )
     assert found.done == found.layers == 2
-
-
-def test_a_page_that_is_too_large_is_foreseen(
-    llama: tuple[TextModel, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    model, tokens = llama[0], llama[0].read("the street " * 60)
-    page.check_page(model, tokens)
-    sizes: list[float] = []
-    monkeypatch.setattr(page, "_check_size", lambda numbers, *_: sizes.append(numbers))
-    page.check_page(model, tokens)
-    page.subject_of_text(model, tokens)
-    assert sizes[0] == pytest.approx(sizes[1], rel=0.1)
-    monkeypatch.undo()
-    monkeypatch.setattr(page, "MOST_MEGABYTES", 0.01)
-    with pytest.raises(
-        RegardError, match=r"a page of .* tokens and \d layers .*--layer, or .*serve"
-    ):
-        page.check_page(model, tokens)

@@ -1,5 +1,5 @@
-"""The page's arithmetic (script/attention.js) is the twin of the rule: over the rule's own cases, in
-a real Chromium, it computes what rule.py computes."""
+"""The page's arithmetic (script/attention.js) is the twin of the rule: over the rule's own cases,
+in a real Chromium, it computes what rule.py computes."""
 
 from __future__ import annotations
 

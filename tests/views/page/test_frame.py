@@ -14,11 +14,10 @@ import torch
 
 import regard
 from regard.attention import AttentionMap
-from regard.trace import Trace
 from regard.views.page.frame import frame_html, png_of, pooled
 from regard.views.page.maps import subject_of_map
 from regard.views.terminal.numbers import RAMP
-from tests.views.page.cases import HOSTILE, TOKENS, observed
+from tests.views.page.cases import HOSTILE, observed
 
 
 def test_the_picture_shows_the_weights() -> None:
@@ -59,22 +58,6 @@ def test_the_picture_is_a_png() -> None:
     image = imread(io.BytesIO(png_of(np.array([[0.0, 1.0], [0.5, 0.0], [0.0, 0.0]]))))
     assert image.shape == (3, 2, 3)
     np.testing.assert_allclose(image[0, 1] * 255, (253, 231, 37), atol=1)
-
-
-def test_objects_show_themselves() -> None:
-    with regard.record(tokens=["a", "b"]) as trace:
-        regard.self_attention(torch.eye(2))
-    shown = [trace, observed(TOKENS), AttentionMap.from_weights(torch.eye(2))]
-    shown.append(shown[2].difference(shown[2]))
-    for thing in shown:
-        text = thing._repr_html_()
-        assert 'sandbox="allow-scripts allow-downloads"' in text
-        assert "allow-same-origin" not in text
-        data = re.search(r'src="data:image/png;base64,([^"]+)"', text)
-        assert data is not None
-        assert base64.b64decode(data[1]).startswith(b"\x89PNG")
-        assert int.from_bytes(base64.b64decode(data[1])[16:20]) in range(250, 257)  # its width
-    assert Trace()._repr_html_() == ""
 
 
 def test_the_frame_runs_apart_from_the_notebook(browser: Any, tmp_path: Path) -> None:
