@@ -123,12 +123,10 @@ def softmax(scores: Tensor) -> Tensor:
     """The weights of whole rows (…, queries, keys); zeros where all scores are −inf."""
     if not scores.shape[-1]:
         return scores
+    # softmax of a row of -inf is NaN, and so is its gradient: give such a row harmless numbers
+    # first and zeros afterwards.
     empty = scores.detach().amax(-1, keepdim=True) == -math.inf
-    if scores.requires_grad:
-        # softmax of a row of -inf is NaN, and so is its gradient: give such a row harmless numbers
-        # first and zeros afterwards.
-        return scores.masked_fill(empty, 0).softmax(-1).masked_fill(empty, 0)
-    return scores.softmax(-1).masked_fill_(empty, 0)
+    return scores.masked_fill(empty, 0).softmax(-1).masked_fill(empty, 0)
 
 
 def to_weights(scores: Tensor, lse: Tensor) -> Tensor:
