@@ -35,7 +35,7 @@ from regard.attention.statistics import (
     to_weights,
 )
 from regard.errors import RegardError, ShapeError
-from regard.text import find_token
+from regard.text import Word, find_token
 
 MOST_DENSE = 1 << 28
 """Weights that ``dense`` computes without being told to: 1 GiB in float32."""
@@ -47,14 +47,6 @@ class Link(NamedTuple):
     query: int
     key: int
     weight: float
-
-
-class Word(NamedTuple):
-    """A word and the tokens that it is made of: those from ``start`` up to ``stop``."""
-
-    text: str
-    start: int
-    stop: int
 
 
 Place = int | slice | str

@@ -19,7 +19,7 @@ from regard.cli.shared.looking import (
     read_part,
     read_text,
 )
-from regard.cli.shared.output import write_json
+from regard.cli.shared.output import note_unknown, write_json
 from regard.errors import DataError, RegardError
 from regard.text import visible
 
@@ -109,10 +109,12 @@ def _of_text(
     """All heads by one text, and whether it was not stopped."""
     from regard.inside.heads.ranking import Heads
     from regard.inside.look import LookRequest, look
+    from regard.pieces.unknown import Unknown
     from regard.train.run.stop import stopping
 
     wish = LookRequest(part=read_part(model, part, target), link=link, links=0)
     tokens = model.read(text, most)
+    note_unknown(Unknown(tokens), model.title)
     other = model.target(tokens, target, most) if wish.part in ("decoder", "cross") else None
     with noted(), stopping() as stop, layers_done("looking") as progress:
         if not model.has_both:

@@ -17,13 +17,14 @@ from regard.cli.shared.looking import (
     read_part,
     read_text,
 )
-from regard.cli.shared.output import write_json
+from regard.cli.shared.output import note_unknown, write_json
 from regard.errors import RegardError
 from regard.text import visible
 
 if TYPE_CHECKING:
     from regard.inside.look import Look, LookRequest
     from regard.inside.textmodel import TextModel
+    from regard.pieces.pieces import Pieces
     from regard.views.page import Subject
 
 THUMBNAIL = 48
@@ -92,13 +93,14 @@ def look(
         raise RegardError("--compare and --compare-model put a second side on a page: add --html")
     check_folders(json_to, csv_to, html_to, png, svg)
     content = read_text(text, file)
-    from regard.inside.look import LookRequest
-
     if png or svg:
         from regard.views.picture.look import check_picture
 
         check_picture()
     loaded = load_model(model)
+    from regard.inside.look import LookRequest
+    from regard.pieces.unknown import Unknown
+
     thumbnails = THUMBNAIL if (png or svg) and head is None and word is None else 0
     wish = LookRequest(
         part=read_part(loaded, part, target),
@@ -110,18 +112,20 @@ def look(
         links=top,
         cells=thumbnails,
     )
+    tokens = loaded.read(content, max_tokens)
+    note_unknown(Unknown(tokens), loaded.title)
     if html_to:
         from regard.inside.sheets import check_page
 
         layers = None if layer is None else [layer]
-        check_page(loaded, loaded.read(content, max_tokens), layers)
-    result, whole = _look(loaded, content, target, wish, max_tokens)
+        check_page(loaded, tokens, layers)
+    result, whole = _look(loaded, tokens, target, wish, max_tokens)
     _write(result, json_to, csv_to, png, svg, top)
     if html_to and whole:
-        sides = [(loaded, content)]
+        sides = [(loaded, tokens)]
         if compare is not None or compare_model is not None:
             other = loaded if compare_model is None else load_model(compare_model)
-            sides.append((other, content if compare is None else compare))
+            sides.append((other, other.read(content if compare is None else compare)))
         _write_page(html_to, sides, result, target, quietly=json_to == "-")
     if not whole:
         click.echo(
@@ -133,7 +137,7 @@ def look(
 
 
 def _look(
-    model: TextModel, text: str, target: str | None, wish: LookRequest, most: int | None
+    model: TextModel, tokens: Pieces, target: str | None, wish: LookRequest, most: int | None
 ) -> tuple[Look, bool]:
     """The look, and whether it was not stopped."""
     from dataclasses import replace
@@ -141,11 +145,10 @@ def _look(
     from regard.inside.look import look as look_into
     from regard.train.run.stop import stopping
 
-    tokens = model.read(text, most)
     other = None
     if wish.part in ("decoder", "cross"):
         other = model.target(tokens, target, most)
-    if wish.words and not tokens.grouped:
+    if wish.words and not tokens.placed:
         raise RegardError(
             f"--words needs to know where the tokens stand, and the tokenizer of {model.name} "
             "does not say; leave it out"
@@ -159,7 +162,7 @@ def _look(
 
 
 def _write_page(
-    to: str, sides: list[tuple[TextModel, str]], result: Look, target: str | None, quietly: bool
+    to: str, sides: list[tuple[TextModel, Pieces]], result: Look, target: str | None, quietly: bool
 ) -> None:
     """A second pass that keeps queries, keys and values: what a page carries."""
     from regard.cli.shared.output import write_page
@@ -172,14 +175,13 @@ def _write_page(
     if len(sides) > 1:
         start["view"] = "compare"
     subjects: list[Subject] = []
-    for model, text in sides:
-        tokens = model.read(text)
+    for model, tokens in sides:
         both = wish.part in ("decoder", "cross") and model.has_both
         subject = subject_of_text(
             model,
             tokens,
             (model.target(tokens, target) if subjects else result.queries) if both else None,
-            title=" ".join(text[:200].split()),
+            title=" ".join(tokens.text[:200].split()),
             layers=None if wish.layer is None else [wish.layer],
             start={**start, "words": wish.words, "sinks": not wish.no_sink},
         )

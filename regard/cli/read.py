@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from regard.models.reading import SentenceReading, Verdict
 
+INSTEAD = "use words that it was trained on, or train one on text that has these"
+
 
 @click.command()
 @click.argument("sentences", nargs=-1)
@@ -61,7 +63,7 @@ def read(
     for option, path in (("--trace", trace_to), ("--html", html_to)):
         if path is not None and len(texts) != 1:
             raise RegardError(f"{option} takes one sentence, got {len(texts)}")
-    accounts = _accounts(model, texts)
+    accounts = _noted(_accounts(model, texts))
     if html_to is not None:
         accounts = iter([_write_page(next(accounts), html_to, texts[0], quietly=json_to == "-")])
     if trace_to is not None:
@@ -95,6 +97,21 @@ def _write_page(
         raise RegardError(f"{account.model} has no attention, and a page shows attention")
     write_page(to, subject, quietly=quietly)
     return account
+
+
+def _noted(
+    accounts: Iterator[SentenceReading | Verdict],
+) -> Iterator[SentenceReading | Verdict]:
+    """The same; once all are shown, what of the sentences was not in the model's vocabulary."""
+    from regard.cli.shared.output import note_unknown
+    from regard.pieces.unknown import Unknown
+
+    unknown, model = Unknown(), ""
+    for account in accounts:
+        unknown.add(account.pieces)
+        model = account.model
+        yield account
+    note_unknown(unknown, model, instead=INSTEAD)
 
 
 def _accounts(name: str, texts: list[str]) -> Iterator[SentenceReading | Verdict]:
@@ -145,7 +162,6 @@ def _print_account(
         click.echo(_title(account, layers - 1 if layer is None else layer, head))
         print_reading(account.words, account.surprisal, weights, console)
     click.echo(f"{account.end:5.1f}  end of sentence; perplexity {account.perplexity:.1f} per word")
-    _print_unknown(account.unknown)
 
 
 def _title(account: SentenceReading, layer: int, head: int | None) -> str:
@@ -164,14 +180,6 @@ def _print_verdict(verdict: Verdict, console: Console) -> None:
     ranked = sorted(zip(verdict.probabilities, verdict.labels, strict=True), reverse=True)
     click.echo("  ".join(f"{visible(label)} {100 * p:.1f} %" for p, label in ranked[:8]))
     print_weighted(verdict.words, verdict.weights, console)
-    _print_unknown(verdict.unknown)
-
-
-def _print_unknown(words: list[str]) -> None:
-    from regard.views.terminal.words import listed
-
-    if words:
-        click.echo(f"not in the model's vocabulary: {listed(words)}")
 
 
 def _write_json(accounts: Iterator[Any], to: str) -> None:

@@ -12,7 +12,10 @@ from regard.errors import RegardError
 
 if TYPE_CHECKING:
     from regard.models.translators.translation import Translation
+    from regard.pieces.unknown import Unknown
     from regard.trace import Trace
+
+INSTEAD = "write in the language that it translates from"
 
 
 @click.command()
@@ -71,7 +74,9 @@ def translate(
     regard translate --model transformer --file german.txt > english.txt
     """
     from regard.cli.shared.input import texts_of
+    from regard.cli.shared.output import note_unknown
     from regard.models.translators.translation import translate_texts
+    from regard.pieces.unknown import Unknown
     from regard.store.shipped import find_translator
 
     texts = texts_of(sentences, file, "translate")
@@ -87,6 +92,8 @@ def translate(
         layer=layer,
         head=head,
     )
+    unknown = Unknown()
+    found = _counted(found, unknown)
     trace: Trace | None = None
     if trace_to is not None or html_to is not None:
         from regard.models.translators.translation import trace_of
@@ -95,7 +102,7 @@ def translate(
             option = "--html" if trace_to is None else "--trace"
             raise RegardError(f"{option} takes one sentence, got {len(texts)}")
         only = list(found)
-        trace = trace_of(translator, tokens, texts[0], only[0])
+        trace = trace_of(translator, tokens, only[0])
         found = iter(only)
     if trace is not None and trace_to is not None:
         trace.save(trace_to)
@@ -103,8 +110,17 @@ def translate(
         _write_json(found, json_to)
     else:
         _print(found, texts, alignment)
+    what = "alphabet" if tokens.spells else "vocabulary"
+    note_unknown(unknown, model, what=what, instead=INSTEAD)
     if trace is not None and html_to is not None:
         _write_page(html_to, trace, texts[0], model, quietly=json_to == "-")
+
+
+def _counted(found: Iterator[Translation], unknown: Unknown) -> Iterator[Translation]:
+    """The same, with what could not be read of each sentence added to ``unknown``."""
+    for translation in found:
+        unknown.add(translation.read)
+        yield translation
 
 
 def _write_page(to: str, trace: Trace, text: str, model: str, quietly: bool) -> None:

@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.attention.map import AttentionMap, HeadMap, Link, Word, word_sums
+from regard.attention.map import AttentionMap, HeadMap, Link, word_sums
 from regard.attention.statistics import (
     BLOCK_NUMBERS,
     Statistics,
@@ -32,7 +32,8 @@ from regard.inside.heads.patterns import Patterns
 from regard.inside.observe.layer import Item, ObservedLayer
 from regard.inside.observe.observe import observe
 from regard.inside.textmodel import PARTS, TextModel
-from regard.pieces.text import TextPieces
+from regard.pieces.pieces import Pieces
+from regard.text import Word
 
 PER_ROW = 8
 """Largest weights of each row among which the strongest links are sought."""
@@ -82,8 +83,8 @@ class Look:
 
     model: str
     wish: LookRequest
-    queries: TextPieces
-    keys: TextPieces
+    queries: Pieces
+    keys: Pieces
     layers: int = 0
     done: int = 0
     heads: dict[tuple[int, int], Scored] = field(default_factory=dict)
@@ -91,7 +92,7 @@ class Look:
     """By layer: the share of all its weight that the first token and special ones get."""
     links: dict[tuple[int, int], list[Link]] = field(default_factory=dict)
     """By layer and head: the strongest links between two different tokens (or words) of the text
-    itself: none to the first token, none from or to special ones."""
+    itself: none to the first token, none from or to special and unknown ones."""
     place: Place | None = None
     weights: dict[tuple[int, int], float] = field(default_factory=dict)
     """By layer and head: the weight of the link that was asked for."""
@@ -105,14 +106,15 @@ class Look:
         sides = (self.queries, self.keys)
         if self.wish.words:
             return tuple([w.text for w in side.words] for side in sides)  # type: ignore[return-value]
-        return self.queries.texts, self.keys.texts
+        return self.queries.labels, self.keys.labels
 
     @property
     def left_out(self) -> tuple[set[int], set[int]]:
         """Queries and keys that ``no_sink`` does not show."""
         if not self.wish.no_sink:
             return set(), set()
-        both = [each(side, side.sinks, self.wish.words) for side in (self.queries, self.keys)]
+        sides = (self.queries, self.keys)
+        both = [side.by_word(side.sinks) if self.wish.words else side.sinks for side in sides]
         rows, columns = ({i for i, sink in enumerate(sinks) if sink} for sinks in both)
         return rows, columns
 
@@ -123,10 +125,10 @@ class Stopped(Exception):  # noqa: N818
 
 def look(
     model: TextModel,
-    tokens: TextPieces,
+    tokens: Pieces,
     wish: LookRequest | None = None,
     *,
-    target: TextPieces | None = None,
+    target: Pieces | None = None,
     progress: Callable[[int, int], None] | None = None,
     stop: threading.Event | None = None,
 ) -> Look:
@@ -159,9 +161,9 @@ class Looker:
     def __init__(
         self,
         model: TextModel,
-        tokens: TextPieces,
+        tokens: Pieces,
         wish: LookRequest,
-        target: TextPieces | None = None,
+        target: Pieces | None = None,
     ) -> None:
         if model.has_both != bool(wish.part) or (wish.part and wish.part not in PARTS):
             raise RegardError(
@@ -245,9 +247,12 @@ class Looker:
             assert found.top_weights is not None
             assert found.top_keys is not None
             top, where = found.top_weights.cpu(), found.top_keys.cpu()
-        words = self.wish.words
-        rows = torch.tensor(each(queries, queries.special, words))
-        bad = torch.tensor(each(keys, keys.sinks, words))[where] | rows.unsqueeze(-1)
+        silent = queries.silent
+        ends = [a or b for a, b in zip(keys.sinks, keys.unknown, strict=True)]
+        if self.wish.words:
+            silent, ends = queries.by_word(silent), keys.by_word(ends)
+        rows = torch.tensor(silent)
+        bad = torch.tensor(ends)[where] | rows.unsqueeze(-1)
         if not self.cross:
             bad |= where == torch.arange(len(rows)).unsqueeze(-1)
         wide = where.shape[2]
@@ -303,17 +308,12 @@ class Looker:
             bias=None if bias is None else _of_head(bias, head).clone(),
             softcap=rule.softcap,
             lse=found.lse[head],
-            queries=self.result.queries.texts,
-            keys=self.result.keys.texts,
+            queries=self.result.queries.labels,
+            keys=self.result.keys.labels,
         )
         if self.wish.words:
             return made.by_word(self.result.queries.words, self.result.keys.words)
         return made
-
-
-def each(tokens: TextPieces, of: list[bool], words: bool) -> list[bool]:
-    """``of`` for each token, or for each word by its first token."""
-    return [of[word.start] for word in tokens.words] if words else of
 
 
 def word_tops(

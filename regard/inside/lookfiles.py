@@ -25,9 +25,9 @@ def look_json(look: Look) -> dict[str, Any]:
     result: dict[str, Any] = {"model": look.model}
     if look.wish.part:
         result["part"] = look.wish.part
-    result |= {"tokens": look.queries.texts}
+    result |= {"tokens": look.queries.labels}
     if look.keys is not look.queries:
-        result["keys"] = look.keys.texts
+        result["keys"] = look.keys.labels
     if look.wish.words:
         result["words"] = [list(word) for word in look.queries.words]
         if look.keys is not look.queries:

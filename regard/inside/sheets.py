@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -14,9 +15,10 @@ from regard.inside.observe.layer import Item, ObservedLayer
 from regard.inside.observe.observation import Observation
 from regard.inside.observe.observe import observe
 from regard.inside.textmodel import TextModel
-from regard.pieces.sheet import some
-from regard.pieces.text import TextPieces
-from regard.views.page import Sheet, SheetText, Subject
+from regard.pieces.marks import from_labels
+from regard.pieces.pieces import Pieces
+from regard.pieces.sheet import Sheet, Subject, some
+from regard.pieces.unknown import Unknown
 from regard.views.page.maps import as_array, set_rule
 from regard.views.page.pack import EXACT
 
@@ -34,7 +36,7 @@ def subject_of_observation(
     model: str = "",
     notes: Sequence[str] = (),
     start: dict[str, Any] | None = None,
-    texts: Sequence[SheetText] = (),
+    texts: Sequence[Pieces] = (),
 ) -> Subject:
     """Every layer that was observed, for one batch item, padding removed.
 
@@ -42,7 +44,7 @@ def subject_of_observation(
     """
     texts = list(texts)
     sheets = [_sheet(observation, layer, batch, texts) for layer in observation.layers]
-    words = " ".join(texts[0].tokens) if texts else ""
+    words = " ".join(texts[0].labels) if texts else ""
     return Subject(
         title or words[:200] or "Attention",
         texts,
@@ -55,7 +57,7 @@ def subject_of_observation(
 
 
 def _sheet(
-    observation: Observation, layer: ObservedLayer, batch: int, texts: list[SheetText]
+    observation: Observation, layer: ObservedLayer, batch: int, texts: list[Pieces]
 ) -> Sheet:
     item = layer.item(batch)
     queries, keys = observation.texts_of(layer, batch)
@@ -77,10 +79,10 @@ def _sheet(
     return sheet
 
 
-def _place(texts: list[SheetText], tokens: list[str], count: int, name: str) -> int:
-    text = SheetText(tokens, name) if tokens else SheetText.numbered(count)
+def _place(texts: list[Pieces], tokens: list[str], count: int, name: str) -> int:
+    text = from_labels(tokens, name) if tokens else Pieces.numbered(count)
     for place, other in enumerate(texts):
-        if other.tokens == text.tokens:
+        if other.labels in (tokens, text.labels):
             return place
     texts.append(text)
     return len(texts) - 1
@@ -95,8 +97,8 @@ def _log_sums(item: Item, rows: Sequence[int]) -> Tensor:
 
 def subject_of_text(
     model: TextModel,
-    tokens: TextPieces,
-    target: TextPieces | None = None,
+    tokens: Pieces,
+    target: Pieces | None = None,
     *,
     title: str = "",
     layers: Sequence[int] | None = None,
@@ -105,22 +107,40 @@ def subject_of_text(
     """Run ``model`` over a text (its decoder over ``target``) and keep all that a page shows."""
     with observe(model.network, layers=layers, values=True) as observation:
         model.run(tokens, target)
-    observation.tokens = tokens.texts
-    texts = [text_of(tokens)]
-    if model.has_both:
-        texts[0].name = "source"
-        observation.tokens = {"encoder": tokens.texts}
-        if target is not None:
-            texts.append(text_of(target, "target"))
-            observation.tokens["decoder"] = target.texts
-    subject = subject_of_observation(
-        observation, title, model=model.title, start=start, texts=texts
+    subject = subject_of_reading(
+        observation, model, tokens, target, title=title, start=start or {"view": "head"}
     )
     _check_size(subject.numbers, len(tokens), len(subject.sheets))
     return subject
 
 
-def check_page(model: TextModel, tokens: TextPieces, layers: Sequence[int] | None = None) -> None:
+def subject_of_reading(
+    observation: Observation,
+    model: TextModel,
+    tokens: Pieces,
+    target: Pieces | None,
+    *,
+    title: str,
+    start: dict[str, Any],
+) -> Subject:
+    """What was observed while ``model`` read ``tokens`` (and its decoder ``target``)."""
+    texts = [replace(tokens, name="source" if model.has_both else "")]
+    observation.tokens = {"encoder": tokens.labels} if model.has_both else tokens.labels
+    if target is not None:
+        texts.append(replace(target, name="target"))
+        observation.tokens = {"encoder": tokens.labels, "decoder": target.labels}
+    note = Unknown(tokens, *([target] if target else [])).note(model.title)
+    return subject_of_observation(
+        observation,
+        title,
+        model=model.title,
+        notes=[note] if note else [],
+        start=start,
+        texts=texts,
+    )
+
+
+def check_page(model: TextModel, tokens: Pieces, layers: Sequence[int] | None = None) -> None:
     """Raise if the page of a long text would be too large, by the size of its beginning."""
     if len(tokens) <= TRIED or model.has_both:
         return
@@ -143,14 +163,3 @@ def _check_size(numbers: float, tokens: int, layers: int) -> None:
             f"more than {MOST_MEGABYTES}: choose one layer with --layer, or look at the text with "
             "'regard serve'"
         )
-
-
-def text_of(tokens: TextPieces, name: str = "") -> SheetText:
-    """What a page knows about a text that a model read."""
-    return SheetText(
-        tokens.texts,
-        name,
-        words=[word.start for word in tokens.words],
-        special=[i for i, own in enumerate(tokens.special) if own],
-        separators=[i for i, own in enumerate(tokens.separators) if own],
-    )

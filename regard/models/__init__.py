@@ -1,30 +1,29 @@
-"""Models built from the bricks: translators, language models, classifiers, BERT.
+"""Models built from the bricks.
 
-config.py, sizes.py   what a translator is made of; named sizes
-translator.py         what all designs have in common: forward, loss, start, step
-wordbyword.py         a word said for each word read
-encoderdecoder.py     the sentence squeezed into one vector
-bahdanau.py           the decoder looks back before each word
-lstmn.py              the encoder and the decoder look back at themselves too
-transformer.py        attention alone (layers.py)
-decode.py             greedy and beam search over any of them
-design.py, body.py    which network reads the words of a language model or a classifier
-language.py           the probability of each next word
-classifier.py         the label of a sentence
-account.py            what these did while they read a sentence
-bert.py               the encoder alone; bertfile.py, berttext.py read published weights and text
+translators/            designs of translation, beam search, a translation with its alignment
+design.py, stack.py     which network reads the words of a language model or a classifier
+language.py             the probability of each next word
+classifier.py           the label of a sentence
+reading.py              what these did while they read a sentence
+bert/                   the encoder alone, with the weights of published models
 """
 
-from regard.models.translators.base import (
-    MODELS,
-    SIZES,
-    Loss,
-    Translator,
-    TranslatorConfig,
-    build,
-    sized,
-)
-from regard.models.translators.beam import Hypothesis, translate_batch
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from regard.models.translators.base import (
+        MODELS,
+        SIZES,
+        Loss,
+        Translator,
+        TranslatorConfig,
+        build,
+        sized,
+    )
+    from regard.models.translators.beam import Hypothesis, translate_batch
 
 __all__ = [
     "MODELS",
@@ -37,3 +36,11 @@ __all__ = [
     "sized",
     "translate_batch",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name when it is first used: the shape of a model is read without torch."""
+    if name not in __all__:
+        raise AttributeError(f"module 'regard.models' has no attribute {name!r}")
+    home = "beam" if name in ("Hypothesis", "translate_batch") else "base"
+    return getattr(import_module(f"regard.models.translators.{home}"), name)

@@ -18,7 +18,7 @@ from regard.errors import RegardError
 from regard.inside.observe.observation import Observation
 from regard.inside.observe.observe import observe
 from regard.inside.textmodel import TextModel
-from regard.pieces.text import TextPieces
+from regard.pieces.pieces import Pieces
 
 MOST_WAITING = 16
 """Texts that may wait; the next one is told that the server is busy."""
@@ -44,8 +44,8 @@ class LookTask:
 
     name: str
     model: TextModel
-    tokens: TextPieces
-    target: TextPieces | None
+    tokens: Pieces
+    target: Pieces | None
     text: str
     state: str = "queued"
     """queued, running, done, failed or cancelled"""
@@ -93,7 +93,7 @@ class LookTasks:
         self.thread = threading.Thread(target=self._work, name="regard-models", daemon=True)
         self.thread.start()
 
-    def ask(self, model: str, tokens: TextPieces, target: TextPieces | None, text: str) -> LookTask:
+    def ask(self, model: str, tokens: Pieces, target: Pieces | None, text: str) -> LookTask:
         """Put a text into the queue."""
         with self.lock:
             unfinished = sum(not look.is_over for look in self.known.values())

@@ -14,7 +14,7 @@ from regard.errors import RegardError
 from regard.inside.heads.kinds import scored
 from regard.inside.heads.patterns import Patterns
 from regard.inside.observe.layer import Item, ObservedLayer
-from regard.inside.sheets import subject_of_observation, text_of
+from regard.inside.sheets import subject_of_reading
 from regard.pieces.sheet import Sheet, Subject
 from regard.trace import Array
 from regard.views.page.file import document
@@ -46,16 +46,12 @@ def document_of(look: LookTask) -> dict[str, Any]:
 def _subject(look: LookTask) -> Subject:
     observation = look.observation
     assert observation is not None
-    texts = [text_of(look.tokens)]
-    observation.tokens = look.tokens.texts
-    if look.target is not None:
-        texts.append(text_of(look.target, "target"))
-        observation.tokens = {"encoder": look.tokens.texts, "decoder": look.target.texts}
-    subject = subject_of_observation(
+    subject = subject_of_reading(
         observation,
-        " ".join(look.text[:200].split()),
-        model=look.model.title,
-        texts=texts,
+        look.model,
+        look.tokens,
+        look.target,
+        title=" ".join(look.text[:200].split()),
         start={"view": "overview"},
     )
     look.made["shapes"] = [sheet.shape for sheet in subject.sheets]

@@ -1,11 +1,11 @@
-"""Where a command's sentences come from."""
+"""Where a command's sentences come from, and its files."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
 
-from regard.errors import RegardError
+from regard.errors import FileError, RegardError
 
 
 def texts_of(sentences: Sequence[str], file: str | None, verb: str) -> list[str]:
@@ -19,3 +19,14 @@ def texts_of(sentences: Sequence[str], file: str | None, verb: str) -> list[str]
     from regard.train.data.lines import read_lines
 
     return read_lines(file or "-")
+
+
+def check_readable(*files: str | None) -> None:
+    """What cannot be opened is said before anything is imported or computed."""
+    for file in files:
+        try:
+            if file is not None and file != "-":
+                with open(file, "rb"):
+                    pass
+        except OSError as error:
+            raise FileError(f"cannot read {file!r}: {error.strerror}") from error

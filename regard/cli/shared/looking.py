@@ -17,7 +17,7 @@ from regard.text import visible
 if TYPE_CHECKING:
     from regard.cost.estimate import Estimate
     from regard.inside.textmodel import TextModel
-    from regard.pieces.text import TextPieces
+    from regard.pieces.pieces import Pieces
 
 PARTS = ["encoder", "decoder", "cross"]
 
@@ -27,11 +27,15 @@ def read_text(text: str | None, file: str | None) -> str:
     if (text is None) == (file is None):
         got = "neither" if text is None else "both"
         raise RegardError(f"give a TEXT (- for standard input) or --file FILE; got {got}")
-    if file is None and text != "-":
-        return text or ""
-    from regard.train.data.lines import read_lines
+    from regard.pieces.text import check_text
 
-    return "\n".join(read_lines("-" if file is None else file))
+    content = text or ""
+    if file is not None or text == "-":
+        from regard.train.data.lines import read_lines
+
+        content = "\n".join(read_lines("-" if file is None else file))
+    check_text(content)
+    return content
 
 
 def read_part(model: TextModel, part: str | None, target: str | None) -> str:
@@ -73,17 +77,22 @@ def load_model(name: str) -> TextModel:
     """Load, saying so: a large model takes a while."""
     from rich.console import Console
 
+    from regard.inside.find import find
+    from regard.pieces.text import check_tokenizer
+
+    found = find(name)
+    check_tokenizer(found.folder, found.gguf)  # refused, if it is, before torch is imported
     from regard.inside.textmodel import load
 
     console = Console(file=sys.stderr)  # this one, also while transformers is kept quiet
     with noted():
         if not console.is_terminal:
-            return load(name)
+            return load(found)
         with console.status(f"loading {visible(name)}"):
-            return load(name)
+            return load(found)
 
 
-def estimated(run: Callable[[TextPieces], object], tokens: TextPieces) -> Estimate | None:
+def estimated(run: Callable[[Pieces], object], tokens: Pieces) -> Estimate | None:
     """For a long text, said before the work begins: what it will take, measured on its start."""
     from regard.cost.estimate import LARGE, estimate
 

@@ -1,4 +1,4 @@
-"""Where a command's JSON goes."""
+"""Where a command's JSON and pages go, and its notes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from regard.files import write_text
 from regard.text import visible
 
 if TYPE_CHECKING:
+    from regard.pieces.unknown import Unknown
     from regard.views.page import Subject
 
 
@@ -27,3 +28,9 @@ def write_page(to: str, *subjects: Subject, quietly: bool = False) -> None:
 
     save_html(to, *subjects)
     click.echo(f"Written: {visible(to)}", err=quietly)
+
+
+def note_unknown(unknown: Unknown, model: str, **how: str) -> None:
+    """Say on stderr what of a text ``model`` could not read, if there is anything."""
+    if unknown:
+        click.echo(f"regard: note: {visible(unknown.note(model, **how))}", err=True)

@@ -34,7 +34,7 @@ from regard.inside.heads.ranking import Head, Heads
 from regard.inside.observe.layer import ObservedLayer
 from regard.inside.observe.observe import observe
 from regard.inside.textmodel import TextModel
-from regard.pieces.text import TextPieces
+from regard.pieces.pieces import Pieces
 from regard.vectors.file import opened
 
 UNIT = 1 << 32
@@ -166,7 +166,7 @@ class CorpusReader:
     def __init__(self, model: TextModel, link: tuple[str, str] | None, most: int | None) -> None:
         self.model, self.link, self.most = model, link, most
         self.sums = Sums()
-        self.tokens: TextPieces | None = None
+        self.tokens: Pieces | None = None
         self.patterns: Patterns | None = None
         self.ends: tuple[Tensor, Tensor] | None = None
         self.stack = ExitStack()
@@ -203,7 +203,7 @@ class CorpusReader:
             self.watching = True
         self.model.run(self.tokens)
 
-    def _ends(self, tokens: TextPieces) -> tuple[Tensor, Tensor] | None:
+    def _ends(self, tokens: Pieces) -> tuple[Tensor, Tensor] | None:
         if self.link is None:
             return None
         try:

@@ -27,7 +27,7 @@ class Heads:
 
     @staticmethod
     def of_look(look: Look) -> Heads:
-        return Heads(look.model, look.queries.texts, look.heads, dict(look.weights))
+        return Heads(look.model, look.queries.labels, look.heads, dict(look.weights))
 
     def ranked(self, kind: str | None = None) -> list[Head]:
         """By the named link, by the score of ``kind``, or in their order if there is neither."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from regard.pieces.sheet import Sheet, SheetText, Subject, some
+from regard.pieces.marks import from_labels
+from regard.pieces.pieces import Pieces
+from regard.pieces.sheet import Sheet, Subject, some
 from regard.trace import Array
 
 if TYPE_CHECKING:
@@ -14,9 +16,9 @@ if TYPE_CHECKING:
 def subject_of_map(attention: AttentionMap, title: str = "") -> Subject:
     """One head: its queries, keys and rule, or its weights."""
     queries, keys = attention.shape
-    texts = [SheetText(attention.queries) if attention.queries else SheetText.numbered(queries)]
-    across = SheetText(attention.keys) if attention.keys else SheetText.numbered(keys)
-    if across.tokens != texts[0].tokens:
+    texts = [from_labels(attention.queries) if attention.queries else Pieces.numbered(queries)]
+    across = from_labels(attention.keys) if attention.keys else Pieces.numbered(keys)
+    if across.labels != texts[0].labels:
         texts.append(across)
     last = len(texts) - 1
     sheet = Sheet("head", 0, 0, last, "cross" if last else "self")
