@@ -52,8 +52,6 @@ PENDING: set[tuple[str, str]] = {
     ("attention", "views"),
     ("trace", "views"),
     ("inside", "views"),
-    ("pieces", "views"),
-    ("pieces", "attention"),
     ("store", "train"),
     ("views", "inside"),
     ("cli", "text"),

@@ -33,19 +33,17 @@ def group(text: str, labels: Sequence[str], places: Sequence[Place]) -> list[Wor
 
 
 def _owners(text: str, places: Sequence[Place]) -> list[int | None]:
-    """The word of the text that each piece belongs to, from the last piece to the first."""
+    """The number of the word of the text that each piece belongs to, if it does to any."""
     starts = [start for start, _ in spans(text)]
-    owners: list[int | None] = [None] * len(places)
-    for i in reversed(range(len(places))):
-        if not places[i]:
-            continue
-        a, b = places[i]
-        part = text[a:b]
-        first = a + len(part) - len(part.lstrip())
-        if first < b:
-            owners[i] = bisect_right(starts, first) - 1
-        elif part == " " and i + 1 < len(places) and places[i + 1][:1] == (b,):
-            owners[i] = owners[i + 1]
+    owners: list[int | None] = []
+    for place in places:
+        part = text[slice(*place)] if place else ""
+        blank = len(part) - len(part.lstrip())
+        owners.append(bisect_right(starts, place[0] + blank) - 1 if part[blank:] else None)
+    alone = [owner is None for owner in owners]
+    for i, (place, after) in enumerate(pairwise(places)):
+        if alone[i] and not alone[i + 1] and place and text[slice(*place)] == " ":
+            owners[i] = owners[i + 1] if after[0] == place[1] else None
     return owners
 
 
