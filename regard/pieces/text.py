@@ -40,6 +40,8 @@ def learned_pieces(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Pieces]:
     Labels are those of the vocabulary, ``▁`` where a word begins. A special token that somebody
     wrote is text like any other, and unknown.
     """
+    for text in texts:
+        _check_unicode(text)
     found = []
     many = tokenizer.tokenizer.encode_batch(list(texts), add_special_tokens=False)
     for text, encoded in zip(texts, many, strict=True):
@@ -98,12 +100,16 @@ def check_tokenizer(folder: Path, gguf: str | None = None) -> None:
 
 def check_text(text: str) -> None:
     """Raise unless there is something to read in ``text``."""
+    _check_unicode(text)
+    if not text.strip():
+        raise DataError("the text is empty or all white space; give at least one word")
+
+
+def _check_unicode(text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:  # half of a surrogate pair, or a byte that is no UTF-8
         raise DataError(f"a text must be valid Unicode: {error}") from error
-    if not text.strip():
-        raise DataError("the text is empty or all white space; give at least one word")
 
 
 def _encoded(tokenizer: Any, text: str) -> Pieces:

@@ -155,6 +155,8 @@ def test_many_texts_are_each_read_alone() -> None:
     read = learned_pieces(LEARNED, texts)
     assert [len(r) for r in read] == [len(LEARNED.encode(text)) for text in texts]
     assert [r.text for r in read] == texts
+    with pytest.raises(DataError, match="must be valid Unicode"):
+        learned_pieces(LEARNED, ["der Hund", "\ud800"])
 
 
 def test_what_a_model_wrote() -> None:
