@@ -100,3 +100,15 @@ def not_among(word: str, words: Sequence[str], also: Sequence[str] = ()) -> Unkn
     known = list(dict.fromkeys(words))
     near = nearest(word, dict.fromkeys([*known, *also]))
     return UnknownWordError(f"{word!r} is not one of the words {' '.join(known[:30])!r}{near}")
+
+
+def aligned(first: Sequence[str], second: Sequence[str]) -> list[tuple[int | None, int | None]]:
+    """Places of the same token in both; where they differ, tokens beside each other as far as
+    there are any, then alone."""
+    from difflib import SequenceMatcher
+
+    pairs: list[tuple[int | None, int | None]] = []
+    for _, a, b, c, d in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
+        for step in range(max(b - a, d - c)):
+            pairs.append((a + step if a + step < b else None, c + step if c + step < d else None))
+    return pairs

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from regard.cli.shared.input import check_readable
-from regard.cli.shared.looking import check_folders
+from regard.cli.shared.input import check_file
+from regard.cli.shared.output import check_folders
 from regard.errors import ModelError, RegardError
 from regard.text import find_token, visible
 
@@ -89,7 +89,9 @@ def explain(
             "explain takes a sentence or --example FILE; "
             + ("got both" if sentence is not None else "got neither")
         )
-    check_readable(example, options["vectors"], options["weights"])
+    for file in (example, options["vectors"], options["weights"]):
+        if file is not None:
+            check_file(file)
     check_folders(json_to, html_to)
     if sentence is not None and not _given(ctx, OF_VECTORS):
         _of_model(ctx, sentence, word, head, json_to, html_to, form, options)

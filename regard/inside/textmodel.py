@@ -109,13 +109,13 @@ class TextModel:
         return {"use_cache": False} if hasattr(self.config, "use_cache") else {}
 
 
-def load(name: str | ModelFiles) -> TextModel:
-    """The model that ``name`` names: an alias, a folder or a GGUF file, a name on the hub; or
-    what :func:`regard.inside.find.find` found of it.
+def load(model: str | ModelFiles) -> TextModel:
+    """The model that ``model`` names (or the files found of it already): an alias, a folder or a
+    GGUF file, a name on the hub.
 
     BERT models run on regard's own encoder; all others need transformers.
     """
-    found = find(name) if isinstance(name, str) else name
+    found = find(model) if isinstance(model, str) else model
     if _is_bert(found.folder) and found.gguf is None:
         return _own(found)
     if found.name in PINNED and found.gguf is not None:

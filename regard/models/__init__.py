@@ -1,46 +1,17 @@
-"""Models built from the bricks.
+"""Models built from the bricks: translators, language models, classifiers, BERT.
 
-translators/            designs of translation, beam search, a translation with its alignment
-design.py, stack.py     which network reads the words of a language model or a classifier
-language.py             the probability of each next word
-classifier.py           the label of a sentence
-reading.py              what these did while they read a sentence
-bert/                   the encoder alone, with the weights of published models
+config.py        what a model is made of, checked when it is made
+vocabulary.py    from token ids to vectors, and from features to the scores of tokens
+positions.py     added to the vectors that a Transformer reads
+padding.py       which positions of a batch are real
+layers.py        the Transformer's layers
+dropout.py       the same function as PyTorch's, faster
+design.py        which network reads the pieces of a language model or a classifier
+stack.py         that network: vectors in, features out
+sequence.py      what language models and classifiers share
+language.py      the probability of each next word
+classifier.py    the label of a sentence, or of any sequence of vectors
+reading.py       what these did while they read a sentence
+translators/     one file for each design, and beam search
+bert/            the encoder alone, and the folder of a published model
 """
-
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from regard.models.translators.base import (
-        MODELS,
-        SIZES,
-        Loss,
-        Translator,
-        TranslatorConfig,
-        build,
-        sized,
-    )
-    from regard.models.translators.beam import Hypothesis, translate_batch
-
-__all__ = [
-    "MODELS",
-    "SIZES",
-    "Hypothesis",
-    "Loss",
-    "Translator",
-    "TranslatorConfig",
-    "build",
-    "sized",
-    "translate_batch",
-]
-
-
-def __getattr__(name: str) -> Any:
-    """Import a name when it is first used: the shape of a model is read without torch."""
-    if name not in __all__:
-        raise AttributeError(f"module 'regard.models' has no attribute {name!r}")
-    home = "beam" if name in ("Hypothesis", "translate_batch") else "base"
-    return getattr(import_module(f"regard.models.translators.{home}"), name)

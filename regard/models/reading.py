@@ -147,7 +147,7 @@ def read_sentence(model: LanguageModel, tokens: Tokenizer, text: str) -> Sentenc
     pieces = _read(tokens, text).after(SPECIAL[BOS], BOS)
     name = model.config.model
     with torch.no_grad(), record(name, pieces.labels) as trace:
-        logits = model.eval()(torch.tensor([pieces.ids], device=model.words.device))[0]
+        logits = model.eval()(torch.tensor([pieces.ids], device=model.device))[0]
     bits = -logits.double().log_softmax(-1).cpu() / math.log(2)
     following = torch.tensor([*pieces.ids[1:], EOS])
     surprisal = bits.gather(-1, following.unsqueeze(-1)).squeeze(-1).numpy()
@@ -165,7 +165,7 @@ def read_sentence(model: LanguageModel, tokens: Tokenizer, text: str) -> Sentenc
 def judge_sentence(model: Classifier, tokens: Tokenizer, text: str) -> Verdict:
     """Judge ``text`` with a classifier, and note what it does."""
     pieces = _read(tokens, text)
-    device = model.words.device
+    device = model.device
     with torch.no_grad(), record(model.config.model, pieces.labels) as trace:
         logits, weights = model.eval()(
             torch.tensor([pieces.ids], device=device), torch.tensor([len(pieces)], device=device)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from typing import TypeVar
 
 from regard.errors import UnknownWordError
@@ -131,13 +130,3 @@ class Pieces:
     def without_last(self) -> Pieces:
         """Without the last piece, which a decoder never reads."""
         return self.beginning(len(self) - 1)
-
-
-def aligned(first: list[str], second: list[str]) -> list[tuple[int | None, int | None]]:
-    """Places of the same token in both; where they differ, tokens beside each other as far as
-    there are any, then alone."""
-    pairs: list[tuple[int | None, int | None]] = []
-    for _, a, b, c, d in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
-        for step in range(max(b - a, d - c)):
-            pairs.append((a + step if a + step < b else None, c + step if c + step < d else None))
-    return pairs

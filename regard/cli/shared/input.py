@@ -1,4 +1,4 @@
-"""Where a command's sentences come from, and its files."""
+"""Where a command's text comes from: its arguments, a file, a pipe."""
 
 from __future__ import annotations
 
@@ -6,6 +6,15 @@ import sys
 from collections.abc import Sequence
 
 from regard.errors import FileError, RegardError
+
+
+def check_file(path: str) -> None:
+    """Raise unless the file can be read; asked before any work begins."""
+    try:
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        raise FileError(f"cannot read {path!r}: {error.strerror}") from error
 
 
 def texts_of(sentences: Sequence[str], file: str | None, verb: str) -> list[str]:
@@ -21,12 +30,17 @@ def texts_of(sentences: Sequence[str], file: str | None, verb: str) -> list[str]
     return read_lines(file or "-")
 
 
-def check_readable(*files: str | None) -> None:
-    """What cannot be opened is said before anything is imported or computed."""
-    for file in files:
-        try:
-            if file is not None and file != "-":
-                with open(file, "rb"):
-                    pass
-        except OSError as error:
-            raise FileError(f"cannot read {file!r}: {error.strerror}") from error
+def read_text(text: str | None, file: str | None) -> str:
+    """The text itself, or that of a file; ``-`` is standard input."""
+    if (text is None) == (file is None):
+        got = "neither" if text is None else "both"
+        raise RegardError(f"give a TEXT (- for standard input) or --file FILE; got {got}")
+    from regard.pieces.text import check_text
+
+    content = text or ""
+    if file is not None or text == "-":
+        from regard.train.data.lines import read_lines
+
+        content = "\n".join(read_lines("-" if file is None else file))
+    check_text(content)
+    return content

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from regard.inside.explain.link import HeadLink, name_of
 from regard.inside.explain.model import Explained
-from regard.pieces.pieces import Pieces, aligned
-from regard.text import Word, quoted
+from regard.pieces.pieces import Pieces
+from regard.text import Word, aligned, quoted
 
 
 def format_place(explained: Explained) -> str:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regard.errors import ConfigError, ModelError
+from regard.models.config import ModelConfig, share, whole
 
-SIZES = {
+SETTINGS = {
     "vocabulary": "vocab_size",
     "width": "hidden_size",
     "layers": "num_hidden_layers",
@@ -31,7 +32,7 @@ SUPPOSED = {
 
 
 @dataclass(frozen=True)
-class BertConfig:
+class BertConfig(ModelConfig):
     """The shape of a BERT encoder; the defaults are those of BERT base."""
 
     vocabulary: int = 30522
@@ -52,21 +53,15 @@ class BertConfig:
     dropout: float = 0.1
     """The share of numbers and of attention weights dropped while training."""
 
-    def __post_init__(self) -> None:
-        problems = list(self._problems())
-        if problems:
-            raise ConfigError(f"a BERT encoder's settings do not fit: {'; '.join(problems)}")
+    what = "a BERT encoder"
 
-    def _problems(self) -> Iterator[str]:
-        for name in ("vocabulary", "width", "layers", "heads", "feedforward", "positions", "types"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                yield f"{name} must be a whole number of at least 1, got {value!r}"
-                return
-        if self.width % self.heads:
+    def problems(self) -> Iterator[str]:
+        sizes = ("vocabulary", "width", "layers", "heads", "feedforward", "positions", "types")
+        wrong = [problem for name in sizes for problem in whole(name, getattr(self, name), 1)]
+        yield from wrong
+        if not wrong and self.width % self.heads:
             yield f"heads must divide width, got {self.heads} and {self.width}"
-        if not 0 <= self.dropout < 1:
-            yield f"dropout must be at least 0 and less than 1, got {self.dropout!r}"
+        yield from share("dropout", self.dropout)
         if not self.epsilon > 0:
             yield f"epsilon must be more than 0, got {self.epsilon!r}"
 
@@ -88,7 +83,7 @@ def read_config(folder: Path) -> BertConfig:
                 f"regard's own encoder computes BERT: {name} must be {value!r} in {str(path)!r}, "
                 f"got {content.get(name)!r}; regard.observe looks into other models"
             )
-    given = {ours: content[theirs] for ours, theirs in SIZES.items() if theirs in content}
+    given = {ours: content[theirs] for ours, theirs in SETTINGS.items() if theirs in content}
     try:
         return BertConfig(**given)
     except (ConfigError, TypeError) as error:

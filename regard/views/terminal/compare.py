@@ -9,8 +9,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from regard.pieces.pieces import aligned
-from regard.text import visible
+from regard.text import aligned, visible
 from regard.trace import Array
 from regard.views.terminal.focus import MOST_WORDS, plain_table
 from regard.views.terminal.numbers import bar, number
