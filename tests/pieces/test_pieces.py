@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from regard.errors import UnknownWordError
-from regard.pieces.pieces import Pieces, aligned
+from regard.pieces.pieces import Pieces
 from regard.pieces.text import load_tokenizer, read_text
 from regard.text import Word
 from tests.models.bert.tinybert import save_tokenizer
@@ -63,9 +63,3 @@ def test_pieces_of_which_little_is_known() -> None:
     assert plain.sinks == [True, False]
     assert plain.silent == [False, False]
     assert Pieces.numbered(3).labels == ["0", "1", "2"]
-
-
-def test_two_texts_beside_each_other() -> None:
-    assert aligned(["a", "b", "c"], ["a", "x", "c"]) == [(0, 0), (1, 1), (2, 2)]
-    assert aligned(["a", "c"], ["a", "b", "c"]) == [(0, 0), (None, 1), (1, 2)]
-    assert aligned(["a", "b"], ["a"]) == [(0, 0), (1, None)]
