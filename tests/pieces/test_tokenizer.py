@@ -112,10 +112,10 @@ def test_missing_file(tmp_path: Path) -> None:
 def test_one_very_long_word_does_not_stall_learning() -> None:
     """Learning takes time quadratic in the length of a word, so long ones are cut for it."""
     chance = random.Random(1)
-    word = "".join(chance.choices("abcdefghij", k=40_000))
+    word = "".join(chance.choices("abcdefghij", k=160_000))
     began = time.process_time()
     tokens = Tokenizer.train([f"a few words and {word}"], 500, least=1)
-    assert time.process_time() - began < 1.5  # 0.2 s; 2 s without the cut
+    assert time.process_time() - began < 1.5  # 0.2 s; 6 s without the cut
     assert len(tokens) == 500
     assert tokens.decode(tokens.encode(word)) == word
 
