@@ -64,7 +64,10 @@ class MissingExtraError(RegardError):
 
 def nearest(word: str, known: Iterable[str], *, most: int = 3) -> str:
     """``; did you mean 'a' or 'b'?`` for the end of an error, or nothing if none is near."""
-    found = get_close_matches(word, list(known), n=most, cutoff=0.6)
+    names = list(known)
+    found = get_close_matches(word, names, n=most, cutoff=0.6)
+    if not found and len(word) > 1:  # lr for learning_rate
+        found = [n for n in names if "".join(part[:1] for part in n.split("_")) == word][:most]
     return f"; did you mean {' or '.join(repr(f) for f in found)}?" if found else ""
 
 

@@ -34,6 +34,9 @@ START = "▁"
 
 _SPECIALS = re.compile("|".join(map(re.escape, SPECIAL)))
 
+_LONG = re.compile(r"\S{1000}")
+"""So much of a word is learned from at once: the time that a word takes is quadratic."""
+
 Level = Literal["bpe", "word", "space"]
 
 
@@ -66,7 +69,7 @@ class Tokenizer:
             special_tokens=list(SPECIAL),
             show_progress=False,
         )
-        plain = (_SPECIALS.sub(" ", text) for text in texts)
+        plain = (_LONG.sub(r"\g<0> ", _SPECIALS.sub(" ", text)) for text in texts)
         tokenizer.train_from_iterator(plain, trainer)
         if tokenizer.get_vocab_size() == len(SPECIAL):
             raise DataError(
@@ -75,7 +78,12 @@ class Tokenizer:
         return cls(tokenizer)
 
     def require(self, size: int) -> Tokenizer:
-        """These tokens, or an error if they are fewer than the ``size`` that was asked for."""
+        """These tokens, or an error if they are not the ``size`` that was asked for (0 = any)."""
+        if 0 < size < len(self):
+            raise DataError(
+                f"a vocabulary of {size} is smaller than the text needs: its characters and the "
+                f"special tokens are {len(self)}; ask for {len(self)} or more, or for words"
+            )
         if len(self) < size:
             raise DataError(
                 f"a vocabulary of {size} is larger than the text allows: "
