@@ -6,6 +6,7 @@ import json
 
 import click
 
+from regard.cli.shared.output import check_folders, write_json
 from regard.errors import RegardError
 
 
@@ -25,22 +26,24 @@ def check(ctx: click.Context, file: str | None, lists: bool, json_to: str | None
     regard check --list
     regard check tutorial-printed
     """
-    from regard.cli.shared.output import write_json
-    from regard.views.terminal.console import make_console
-    from regard.worked import Example
-    from regard.worked import check as check_example
-    from regard.worked.report import print_report
-    from regard.worked.source import shipped
+    from regard.worked.source import ExampleFile, shipped
 
     if lists:
         for name, path in shipped().items():
-            click.echo(f"{name:<20}{Example.load(path).title}")
+            click.echo(f"{name:<20}{ExampleFile.read(path).content['title']}")
         return
     if file is None:
         raise RegardError("check takes a FILE or a name; 'regard check --list' has the names")
-    report = check_example(Example.load(file))
+    check_folders(json_to)
+    source = ExampleFile.read(file)  # refused, if it must be, before torch is imported
+    from regard.views.terminal.console import make_console
+    from regard.worked.check import check as check_example
+    from regard.worked.example import Example
+    from regard.worked.report import format_report
+
+    report = check_example(Example.from_file(source))
     if json_to is not None:
         write_json(json.dumps(report.to_dict()), json_to)
     if json_to != "-":
-        print_report(report, make_console())
+        make_console().print(format_report(report))
     ctx.exit(1 if report.wrong else 0)

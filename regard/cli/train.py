@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
-    from regard.train.run.loop import Outcome
     from regard.train.tasks.job import Job
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -127,9 +127,7 @@ def translate(reverse: bool, **options: Any) -> None:
     All settings with a sentence for each: 'regard docs train'. Several processes: start it with
     'torchrun --nproc-per-node 2 -m regard train translate …'.
     """
-    from regard.train.tasks.translate import Translate
-
-    run(Translate(), options, reversed_sides if reverse else None)
+    run("translate", options, reverse)
 
 
 @train.command()
@@ -160,9 +158,7 @@ def lm(**options: Any) -> None:
     All settings with a sentence for each: 'regard docs language'. 'regard evaluate' gives the
     perplexity on the test part, 'regard read' shows what each word attends to.
     """
-    from regard.train.tasks.lm import Language
-
-    run(Language(), options)
+    run("lm", options)
 
 
 @train.command()
@@ -192,75 +188,54 @@ def classify(**options: Any) -> None:
     for each: 'regard docs classify'. 'regard evaluate' gives accuracy and confusion on the test
     part.
     """
-    from regard.train.tasks.classify import Classify
-
-    run(Classify(), options)
+    run("classify", options)
 
 
-def run(
-    job: Job, options: dict[str, Any], change: Callable[[dict[str, Any]], Any] | None = None
-) -> None:
-    """Train as the options say; ``change`` gives the data settings another form."""
-    from regard.train.run.distributed import ToldError
-    from regard.train.run.progress import progress_on
-    from regard.train.settings import merged, nested, parse_assignment, read_toml
-    from regard.train.tasks.job import train as train_model
+def run(task: str, options: dict[str, Any], reverse: bool = False) -> None:
+    """Train as the options say; ``reverse``: with source and target swapped."""
+    from regard.train.data.config import reversed_sides
+    from regard.train.settings import gathered
 
+    began = time.monotonic()  # before torch is imported, which takes its time too
     config, assignments = options.pop("config"), options.pop("assignments")
     output, resume = options.pop("output"), options.pop("resume")
     tensorboard = options.pop("tensorboard")
-    given = [(FLAGS[name], value) for name, value in options.items() if value is not None]
-    tree = merged(
-        read_toml(config) if config else {},
-        nested(given),
-        nested(parse_assignment(text) for text in assignments),
-    )
-    if change:
-        tree["data"] = change(tree.get("data", {}))
+    flags = [(FLAGS[name], value) for name, value in options.items() if value is not None]
+    settings = gathered(config, flags, assignments)
+    if reverse:
+        settings["data"] = reversed_sides(settings.get("data", {}))
+    from regard.train.run.distributed import ToldError
+    from regard.train.run.progress import format_outcome, progress_on
+    from regard.train.run.start import train as train_model
+
     main = os.environ.get("RANK", "0") == "0"
     progress = progress_on() if main else None
     try:
         outcome = train_model(
-            job, tree, output, resume=resume, tensorboard=tensorboard, progress=progress
+            job_of(task),
+            settings,
+            output,
+            resume=resume,
+            tensorboard=tensorboard,
+            progress=progress,
+            began=began,
         )
     except ToldError:
         click.get_current_context().exit(2)
     finally:
         if progress:
             progress.close()
-    if outcome.reason == "interrupted":
-        if main:
-            click.echo(
-                f"stopped and saved at step {outcome.state.step}; to go on: "
-                f"regard train {job.task} -o {output} --resume",
-                err=True,
-            )
-        click.get_current_context().exit(130)
     if main:
-        click.echo(format_outcome(outcome, output))
+        click.echo(format_outcome(outcome, task, output), err=outcome.interrupted)
+    if outcome.interrupted:
+        click.get_current_context().exit(130)
 
 
-def reversed_sides(data: dict[str, Any]) -> dict[str, Any]:
-    """The data settings with source and target swapped."""
-    swapped = {"source_column": 2, "target_column": 1}
-    for key, value in data.items():
-        for one, other in (("source", "target"), ("target", "source")):
-            if one in key:
-                swapped[key.replace(one, other)] = value
-                break
-        else:
-            swapped[key] = value
-    return swapped
+def job_of(task: str) -> Job[Any, Any, Any, Any, Any]:
+    """The kind of training that a command is for."""
+    from regard.train.tasks.classify import Classify
+    from regard.train.tasks.lm import Language
+    from regard.train.tasks.translate import Translate
 
-
-def format_outcome(outcome: Outcome, output: str) -> str:
-    """The last line: why it ended, how good it is, where it is."""
-    from regard.train.run.progress import format_seconds
-
-    best = outcome.state.best
-    figure = "" if best is None else f", validation {outcome.figure} {best:.2f}"
-    kind = " (average of checkpoints)" if outcome.averaged else ""
-    return (
-        f"done ({outcome.reason}) after {outcome.state.step} updates and "
-        f"{format_seconds(outcome.state.seconds)}{figure}{kind}; the model is in {output}"
-    )
+    jobs: list[Job[Any, Any, Any, Any, Any]] = [Translate(), Language(), Classify()]
+    return next(job for job in jobs if job.task == task)

@@ -15,7 +15,8 @@ from regard.models.classifier import sized as sized_classifier
 from regard.models.language import LanguageModel, sized
 from regard.models.reading import read_sentence
 from regard.pieces.tokenizer import Tokenizer
-from regard.store.folder import RunFolder, load_language_model, named_weights, write_weights
+from regard.store.folder import RunFolder, load_language_model
+from regard.store.weights import named_weights, write_weights
 from regard.trace import Trace
 from tests.cli.run import regard
 
@@ -28,7 +29,7 @@ def saved(folder: Path, task: str, model: LanguageModel | Classifier) -> Path:
     """A run folder as a finished run leaves it."""
     run = RunFolder(folder)
     run.write_config({"task": task, "model": model.config.to_dict(), "data": DATA})
-    TOKENS.save(run.tokens)
+    TOKENS.save(run.path / "tokens.json")
     write_weights(run.model, {k: v.detach().clone() for k, v in named_weights(model).items()})
     return folder
 
@@ -107,7 +108,11 @@ def test_a_model_without_attention_shows_its_bits(runs: Path) -> None:
 def test_words_that_the_model_does_not_know(runs: Path) -> None:
     done = regard("read", "The unicorn is a unicorn.", "--model", runs / "lstmn")
     assert "unicorn" in done.stdout.splitlines()[3]
-    assert done.stdout.splitlines()[-1] == "not in the model's vocabulary: 'unicorn'"
+    assert done.stderr == (
+        "regard: note: not in the vocabulary of lstmn: 'unicorn' ×2 (14 of 21 characters); it "
+        "reads one and the same mark there, whatever the text says: use words that it was trained "
+        "on, or train one on text that has these\n"
+    )
 
 
 def test_a_classifier_shows_what_it_decided_by(runs: Path) -> None:

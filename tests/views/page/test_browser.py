@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,7 @@ import regard
 from regard.attention import AttentionMap, causal
 from regard.inside.heads.kinds import scored
 from regard.inside.heads.patterns import Patterns
-from regard.inside.sheets import subject_of_observation
-from regard.pieces.text import TextPieces
+from regard.pieces.pieces import Pieces
 from regard.recurrent import LSTMN
 from regard.views.page import save_html, subject_of_map, subject_of_trace
 from tests.browser import Open, Sheet
@@ -68,7 +68,11 @@ def test_half_precision_and_kinds_of_heads(tmp_path: Path, opened: Open) -> None
     sheet.wait("!document.querySelector('.view-overview .quiet').textContent.includes(' of ')")
     kinds = [entry["kind"] for entry in sheet.rows()]
     ids = [tokens.index(token) for token in tokens]
-    known = TextPieces(ids, tokens, [i == 0 for i in ids], [t == "." for t in tokens], [])
+    known = replace(
+        Pieces.plain(tokens, ids),
+        special=[i == 0 for i in ids],
+        separators=[t == "." for t in tokens],
+    )
     expected = [
         seen.kind
         for layer in observation.layers
@@ -404,7 +408,7 @@ def test_an_alignment_is_a_rectangle(tmp_path: Path, opened: Open) -> None:
 def test_compare_two_texts(tmp_path: Path, opened: Open) -> None:
     first, second = observed(TOKENS), observed([*TOKENS[:-2], "they", "[SEP]"], seed=5)
     file = tmp_path / "two.html"
-    save_html(file, *(subject_of_observation(o, t) for o, t in ((first, "one"), (second, "two"))))
+    save_html(file, *(o.subject(t) for o, t in ((first, "one"), (second, "two"))))
     sheet = opened(file, "#view=compare&layer=1&head=2&from=5")
     one, two = row(first, 1, 2, 5), row(second, 1, 2, 5)
     found = sheet.rows()

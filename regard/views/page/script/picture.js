@@ -8,13 +8,11 @@ import { Head, NO_CHANGE } from "./attention.js";
 
 /** @param {Text} text @param {boolean} words @returns {Unit[]} */
 export function unitsOf(text, words) {
-  const label = (/** @type {number} */ i) => (text.shown ?? text.tokens)[i];
-  if (!words) return text.tokens.map((_, i) => ({ label: label(i), tokens: [i], number: i }));
+  if (!words) return text.tokens.map((label, i) => ({ label, tokens: [i], number: i }));
   return text.words.map((start, w) => {
     const end = text.words[w + 1] ?? text.tokens.length;
     const tokens = Array.from({ length: end - start }, (_, i) => start + i);
-    const joined = tokens.map((t) => label(t).replace(/^##|^▁|^ /, "")).join("");
-    return { label: joined || label(start), tokens, number: start };
+    return { label: text.names[w], tokens, number: start };
   });
 }
 
@@ -45,7 +43,10 @@ export class Picture {
 
   /** The row of a token. @param {number} token */
   rowOf(token) {
-    return Math.max(0, this.rows.findLastIndex((unit) => unit.number <= token));
+    return Math.max(
+      0,
+      this.rows.findLastIndex((unit) => unit.number <= token),
+    );
   }
 
   /** The column of a token, −1 if it was dropped. @param {number} token */
@@ -81,7 +82,10 @@ export class Picture {
     const keys = this.head.keys;
     this.kept = new Float32Array(this.rows.length * width);
     for (let r = 0; r < this.rows.length; r++) {
-      this.kept.set(this.make(r, (i) => whole.subarray(i * keys, (i + 1) * keys)), r * width);
+      this.kept.set(
+        this.make(r, (i) => whole.subarray(i * keys, (i + 1) * keys)),
+        r * width,
+      );
     }
     return this.kept;
   }
