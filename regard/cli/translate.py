@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -57,16 +57,12 @@ def translate(
     sentences: tuple[str, ...],
     model: str,
     file: str | None,
-    beam: int,
-    length_penalty: float,
-    batch: int,
     alignment: bool,
     pieces: bool,
-    layer: int | None,
-    head: int | None,
     json_to: str | None,
     html_to: str | None,
     trace_to: str | None,
+    **search: Any,
 ) -> None:
     """Translate SENTENCES, the lines of a file, or what is piped in.
 
@@ -83,17 +79,7 @@ def translate(
     from regard.store.shipped import find_translator
 
     translator, tokens = find_translator(model)
-    found = translate_texts(
-        translator,
-        tokens,
-        texts,
-        beam=beam,
-        length_penalty=length_penalty,
-        batch=batch,
-        words=not pieces,
-        layer=layer,
-        head=head,
-    )
+    found = translate_texts(translator, tokens, texts, words=not pieces, **search)
     trace: Trace | None = None
     if trace_to is not None or html_to is not None:
         only = list(found)

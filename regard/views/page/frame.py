@@ -47,9 +47,9 @@ def still(subject: Subject) -> str:
     by = max(1, 256 // max(cells.shape))  # sharp also where a style is not allowed
     data = base64.b64encode(png_of(cells.repeat(by, 0).repeat(by, 1))).decode()
     queries, keys = sheet.shape
-    told = f"attention of {queries} x {keys} tokens, head {subject.start.get('head', 0)}"
+    alt = f"attention of {queries} x {keys} tokens, head {subject.start.get('head', 0)}"
     return (
-        f'<img alt="{told}" width="320" style="image-rendering:pixelated" '
+        f'<img alt="{alt}" width="320" style="image-rendering:pixelated" '
         f'src="data:image/png;base64,{data}">'
     )
 
