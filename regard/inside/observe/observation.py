@@ -14,7 +14,7 @@ from regard.attention.statistics import Statistics, statistics
 from regard.errors import RegardError
 from regard.inside.observe.layer import ObservedLayer
 from regard.inside.observe.sheets import sheet_of
-from regard.pieces.sheet import Sheet, SheetText, Subject
+from regard.pieces.sheet import SheetText, Subject
 
 Tokens = Sequence[str] | Sequence[Sequence[str]]
 LAYER_KINDS = ("self", "cross", "encoder", "decoder")
@@ -127,10 +127,6 @@ class Observation:
             )
         return [str(texts[i]) for i in kept.tolist()]
 
-    def sheet(self, layer: ObservedLayer, texts: list[SheetText], batch: int = 0) -> Sheet:
-        """A layer as plain data; a text of it that is not among ``texts`` is added there."""
-        return sheet_of(layer, batch, self.texts_of(layer, batch), texts)
-
     def subject(
         self,
         title: str = "",
@@ -138,21 +134,17 @@ class Observation:
         batch: int = 0,
         model: str = "",
         start: dict[str, Any] | None = None,
-        texts: Sequence[SheetText] = (),
-        sheets: Sequence[Sheet] | None = None,
     ) -> Subject:
-        """What a page shows: every layer that was observed, for one batch item.
-
-        ``texts`` say more about the tokens: their words, and which are special. ``sheets`` are
-        the layers if they have been made into sheets already, as each of them ran.
-        """
-        known = list(texts)
-        if sheets is None:
-            sheets = [self.sheet(layer, known, batch) for layer in self.layers]
-        words = " ".join(known[0].tokens) if known else ""
+        """What a page shows: every layer that was observed, for one batch item."""
+        texts: list[SheetText] = []
+        sheets = [
+            sheet_of(layer, batch, self.texts_of(layer, batch), texts) for layer in self.layers
+        ]
+        words = " ".join(texts[0].tokens) if texts else ""
         shown = title or words[:200] or "Attention"
-        start = dict(start or {"view": "head"})
-        return Subject(shown, known, list(sheets), model, "observed", start=start)
+        return Subject(
+            shown, texts, sheets, model, "observed", start=dict(start or {"view": "head"})
+        )
 
     def save_html(
         self,
