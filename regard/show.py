@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from regard.pieces.sheet import Subject
+from regard.pieces.sheet import Subject, as_array
 from regard.trace import Trace
 from regard.views.page.file import save_html
 from regard.views.page.frame import shown_in_notebook
@@ -42,7 +42,9 @@ def save_map(attention: AttentionMap, path: Path, title: str = "") -> None:
 
 def map_in_notebook(attention: AttentionMap) -> str:
     """The page of a map, in a frame."""
-    return shown_in_notebook(subjects_of_map(attention))
+    subjects = subjects_of_map(attention)
+    subjects[0].picture = as_array(getattr(attention, "first", attention).pooled())
+    return shown_in_notebook(subjects)
 
 
 def plot_map(attention: AttentionMap, axes: Any = None, **options: Any) -> Any:

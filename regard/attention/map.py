@@ -25,15 +25,9 @@ import torch
 from torch import Tensor
 
 from regard.attention.mask import Mask, as_mask
-from regard.attention.statistics import (
-    PoolGrid,
-    Rule,
-    Statistics,
-    largest,
-    scores_of,
-    statistics,
-    to_weights,
-)
+from regard.attention.rule import Rule, softmax, to_weights
+from regard.attention.statistics import largest, statistics
+from regard.attention.wanted import PoolGrid, Statistics, Wanted
 from regard.errors import RegardError, ShapeError
 from regard.text import find_token
 
@@ -214,47 +208,46 @@ class HeadMap(AttentionMap):
     def lse(self) -> Tensor:
         """log sum_j exp(score_ij) of each row; computed once, in one pass."""
         if self._lse is None:
-            self._statistics()
+            self._statistics(Wanted())
         assert self._lse is not None
         return self._lse
 
-    def _statistics(self, **wanted: Any) -> Statistics:
+    def _statistics(self, wanted: Wanted) -> Statistics:
         """One pass over all scores; what it finds out about each row serves later questions."""
-        found = statistics(self.query[None], self.key[None], self.rule, **wanted)
+        found = statistics(self.query[None], self.key[None], self.rule, wanted)
         self._lse = found.lse[0]
-        return found
+        return found.each(lambda tensor: tensor[0])
 
     def block(self, rows: slice | tuple[int, int], columns: slice | tuple[int, int]) -> Tensor:
         down, across = _span(rows, self.shape[0]), _span(columns, self.shape[1])
         scores = self.scores(down, across)
         if across == (0, self.shape[1]):
             # Whole rows have their own sum; a large log-sum-exp has lost a digit in float32.
-            blind = (scores == -torch.inf).all(-1, keepdim=True)
-            return scores.softmax(-1).masked_fill(blind, 0)
+            return softmax(scores)
         return to_weights(scores, self.lse[slice(*down)])
 
     def scores(self, rows: slice | tuple[int, int], columns: slice | tuple[int, int]) -> Tensor:
         """The scores of a tile before softmax; −inf where masked."""
         down, across = _span(rows, self.shape[0]), _span(columns, self.shape[1])
-        return scores_of(self.query[None], self.key[None], self.rule, down, across)[0]
+        return self.rule.scores(self.query[None], self.key[None], down, across)[0]
 
     def entropy(self) -> Tensor:
-        found = self._statistics(entropy=True).entropy
+        found = self._statistics(Wanted(entropy=True)).entropy
         assert found is not None
-        return found[0]
+        return found
 
     def received(self) -> Tensor:
-        found = self._statistics(received=True).received
+        found = self._statistics(Wanted(received=True)).received
         assert found is not None
-        return found[0]
+        return found
 
     def pooled(self, cells: int = 256, how: str = "max") -> Tensor:
         if how not in ("max", "mean"):
             raise RegardError(f"how must be 'max' or 'mean', got {how!r}")
-        found = self._statistics(cells=_positive("cells", cells))
+        found = self._statistics(Wanted(cells=_positive("cells", cells)))
         pool = found.pooled_max if how == "max" else found.pooled_mean
         assert pool is not None
-        return pool[0]
+        return pool
 
 
 class StoredMap(AttentionMap):

@@ -176,6 +176,8 @@ class Subject:
     """What must be said beside it, such as that weights are random."""
     start: dict[str, Any] = field(default_factory=dict)
     """What is chosen when the page opens: layer (place in ``sheets``), head, query, key, view."""
+    picture: Array | None = None
+    """(rows, columns): weights of the first head, for where no script runs; no part of the page."""
 
     @property
     def numbers(self) -> int:

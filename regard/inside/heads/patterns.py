@@ -14,7 +14,8 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from regard.attention.statistics import NOTHING, Statistics, scores_of, softmax_block
+from regard.attention.rule import softmax
+from regard.attention.wanted import Statistics
 from regard.inside.heads.kinds import WINDOW, Tally
 from regard.inside.heads.pairs import MOST, seen_counts, visible, weights_between
 from regard.inside.observe.layer import Item
@@ -57,9 +58,7 @@ class Patterns:
 
     def _add_dense(self, sums: Tally, item: Item) -> None:
         """All pairs at once."""
-        shape = (0, item.query.shape[1]), (0, item.key.shape[1])
-        scores = scores_of(item.query, item.key, item.rule, *shape, NOTHING).clamp_min_(NOTHING)
-        _, weights = softmax_block(scores, keep=False)
+        weights = softmax(item.rule.scores(item.query, item.key))
         targets, chance, count = self._targets(item)
         last = HEAD_KINDS.index("broad")
         if targets.shape[0] == 1:

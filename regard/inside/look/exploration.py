@@ -15,7 +15,9 @@ import torch
 import torch.nn.functional as F
 
 from regard.attention.map import AttentionMap
-from regard.attention.statistics import scores_of, statistics
+from regard.attention.rule import softmax
+from regard.attention.statistics import statistics
+from regard.attention.wanted import Wanted
 from regard.errors import RegardError
 from regard.inside.heads.kinds import scored
 from regard.inside.heads.patterns import Patterns
@@ -160,7 +162,8 @@ class Exploration:
 
 def _heads(layer: ObservedLayer, tokens: TextPieces) -> LayerHeads:
     item = layer.item()
-    seen = statistics(item.query, item.key, item.rule, entropy=True, received=True, cells=THUMBNAIL)
+    wanted = Wanted(entropy=True, received=True, cells=THUMBNAIL)
+    seen = statistics(item.query, item.key, item.rule, wanted)
     assert seen.entropy is not None
     assert seen.pooled_max is not None
     return LayerHeads(
@@ -178,8 +181,8 @@ def _link(item: Item, row: int, column: int) -> list[float] | None:
     if item.weights is not None:
         stored: list[float] = item.weights[:, row, column].tolist()
         return stored
-    scores = scores_of(item.query, item.key, item.rule, (row, row + 1), (0, keys))[:, 0]
-    weights: list[float] = scores.softmax(-1)[:, column].nan_to_num(0).tolist()
+    scores = item.rule.scores(item.query, item.key, (row, row + 1))
+    weights: list[float] = softmax(scores)[:, 0, column].tolist()
     return weights
 
 

@@ -15,15 +15,9 @@ import torch
 from torch import Tensor
 
 from regard.attention.map import AttentionMap, HeadMap, Word, word_sums
-from regard.attention.statistics import (
-    BLOCK_NUMBERS,
-    Statistics,
-    largest,
-    reach,
-    scores_of,
-    statistics,
-    to_weights,
-)
+from regard.attention.rule import to_weights
+from regard.attention.statistics import BLOCK_NUMBERS, largest, statistics
+from regard.attention.wanted import Statistics, Wanted
 from regard.errors import RegardError
 from regard.inside.heads.kinds import scored
 from regard.inside.heads.pairs import weights_between, without_keys
@@ -156,16 +150,13 @@ class Looker:
             )
 
     @property
-    def wanted(self) -> dict[str, int]:
+    def wanted(self) -> Wanted:
         """Statistics that are computed with the attention itself where that is possible."""
         top = 0 if self.request.words or not self.request.links else PER_ROW
-        return {"top": top, "entropy": True, "received": True, "cells": self.request.cells}
+        return Wanted(top, entropy=True, received=True, cells=self.request.cells)
 
     def _statistics(self, item: Item) -> Statistics:
-        top, cells = self.wanted["top"], self.wanted["cells"]
-        return statistics(
-            item.query, item.key, item.rule, top=top, entropy=True, received=True, cells=cells
-        )
+        return statistics(item.query, item.key, item.rule, self.wanted)
 
     def _add_links(self, layer: int, item: Item, found: Statistics) -> None:
         queries, keys = self.result.queries, self.result.keys
@@ -221,17 +212,13 @@ class Looker:
         heads = item.query.shape[0]
         if not 0 <= head < heads:
             raise RegardError(f"heads are counted from 0: this layer has {heads}, got {head}")
-        rule = item.rule
-        mask, bias = rule.mask, rule.bias
-        if mask is not None and mask.allowed is not None:
-            mask = replace(mask, allowed=_of_head(mask.allowed, head))
+        rule = item.rule.of_head(head)
+        if rule.bias is not None:
+            rule = replace(rule, bias=rule.bias.clone())  # a map outlives its layer
         made = HeadMap(
             item.query[head].clone(),
             item.key[head // (heads // item.key.shape[0])].clone(),
-            scale=rule.scale,
-            mask=mask,
-            bias=None if bias is None else _of_head(bias, head).clone(),
-            softcap=rule.softcap,
+            **vars(rule),
             lse=found.lse[head],
             queries=self.result.queries.texts,
             keys=self.result.keys.texts,
@@ -255,8 +242,8 @@ def word_tops(
     room = max(1, BLOCK_NUMBERS // (heads * item.key.shape[1]))
     for first, last in _runs(queries, room):
         rows = queries[first].start, queries[last - 1].stop
-        columns = reach(item.rule.mask, rows, n, item.key.shape[1])
-        scores = scores_of(item.query, item.key, item.rule, rows, columns)
+        columns = item.rule.reach(rows, n, item.key.shape[1])
+        scores = item.rule.scores(item.query, item.key, rows, columns)
         weights = to_weights(scores, lse[:, slice(*rows)])
         weights = word_sums(weights, queries[first:last], -2, mean=True)
         here = owner[slice(*columns)] - owner[columns[0]]
@@ -285,7 +272,3 @@ def _lengths(words: list[Word]) -> Tensor:
 
 def _span(word: Word | WordPlace, device: torch.device) -> Tensor:
     return torch.arange(word.start, word.stop, device=device).unsqueeze(0)
-
-
-def _of_head(tensor: Tensor, head: int) -> Tensor:
-    return tensor[head if tensor.shape[0] > 1 else 0] if tensor.dim() == 3 else tensor

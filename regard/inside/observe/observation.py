@@ -10,11 +10,12 @@ import torch
 from torch import Tensor
 
 from regard.attention.map import AttentionMap
-from regard.attention.statistics import Statistics, statistics
+from regard.attention.statistics import statistics
+from regard.attention.wanted import Statistics, Wanted
 from regard.errors import RegardError
 from regard.inside.observe.layer import ObservedLayer
 from regard.inside.observe.sheets import sheet_of
-from regard.pieces.sheet import SheetText, Subject
+from regard.pieces.sheet import SheetText, Subject, as_array
 
 Tokens = Sequence[str] | Sequence[Sequence[str]]
 LAYER_KINDS = ("self", "cross", "encoder", "decoder")
@@ -34,7 +35,7 @@ class Observation:
         heads: Sequence[int] | None = None,
         dtype: torch.dtype | None = None,
         tokens: Tokens | Mapping[str, Tokens] | None = None,
-        wanted: Mapping[str, int] | None = None,
+        wanted: Wanted | None = None,
         values: bool = False,
     ) -> None:
         self.layers: list[ObservedLayer] = []
@@ -42,7 +43,7 @@ class Observation:
         self.chosen_heads = None if heads is None else tuple(heads)
         self.dtype = dtype
         self.tokens = tokens
-        self.wanted = None if wanted is None else dict(wanted)
+        self.wanted = wanted
         self.values = values
 
     def __len__(self) -> int:
@@ -82,11 +83,10 @@ class Observation:
 
         Nothing is computed if they came with the model's output: ``observe(statistics=…)``.
         """
-        item = self.layer(layer, kind).item(batch)
-        given = self.wanted or {}
-        if item.found is not None and all(given.get(k) == v for k, v in wanted.items() if v):
-            return _only(item.found, wanted)
-        return statistics(item.query, item.key, item.rule, **wanted)
+        item, asked = self.layer(layer, kind).item(batch), Wanted.of(wanted)
+        if item.found is not None and self.wanted is not None and self.wanted.covers(asked):
+            return item.found.only(asked)
+        return statistics(item.query, item.key, item.rule, asked)
 
     def layer(self, number: int, kind: str = "self") -> ObservedLayer:
         """A layer by its number and kind."""
@@ -171,7 +171,11 @@ class Observation:
         """In a notebook: the page."""
         from regard.show import subjects_in_notebook
 
-        return subjects_in_notebook(self.subject())
+        subject = self.subject()
+        if self.layers:
+            first = self.layers[0]
+            subject.picture = as_array(first.map((first.chosen or (0,))[0]).pooled())
+        return subjects_in_notebook(subject)
 
     def plot(self, layer: int, head: int, axes: Any = None, **options: Any) -> Any:
         """Draw one head on matplotlib axes."""
@@ -181,16 +185,3 @@ class Observation:
         kinds = [f"{layer.part} {layer.kind}".strip() for layer in self.layers]
         counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
         return f"Observation({counted or 'nothing yet'})"
-
-
-def _only(found: Statistics, wanted: Mapping[str, Any]) -> Statistics:
-    """What is wanted of what was found, and nothing else."""
-    return Statistics(
-        found.lse,
-        found.top_weights if wanted.get("top") else None,
-        found.top_keys if wanted.get("top") else None,
-        found.entropy if wanted.get("entropy") else None,
-        found.received if wanted.get("received") else None,
-        found.pooled_max if wanted.get("cells") else None,
-        found.pooled_mean if wanted.get("cells") else None,
-    )

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from regard.attention.statistics import scores_of
 from regard.inside.observe.layer import Item, ObservedLayer
 from regard.pieces.sheet import Sheet, SheetText, as_array, some
 
@@ -51,6 +50,6 @@ def _place(texts: list[SheetText], tokens: list[str], count: int, name: str) -> 
 
 def _log_sums(item: Item, rows: Sequence[int]) -> Tensor:
     """(heads, rows): log-sum-exp of the scores of these rows."""
-    whole = 0, item.key.shape[-2]
-    scores = [scores_of(item.query, item.key, item.rule, (i, i + 1), whole) for i in rows]
-    return torch.cat(scores, -2).logsumexp(-1)
+    columns = torch.arange(item.key.shape[-2], device=item.key.device)
+    pairs = torch.tensor([rows], device=item.query.device), columns.unsqueeze(0)
+    return item.rule.scores_between(item.query, item.key, *pairs)[:, 0].logsumexp(-1)

@@ -15,7 +15,9 @@ from torch import Tensor
 import regard.inside.heads.pairs as pairs
 import regard.inside.heads.patterns as patterns
 from regard.attention import Mask, causal, window
-from regard.attention.statistics import Rule, statistics
+from regard.attention.rule import Rule
+from regard.attention.statistics import statistics
+from regard.attention.wanted import Wanted
 from regard.inside.heads.kinds import Tally, scored
 from regard.inside.heads.pairs import seen_counts, visible, weights_between, without_keys
 from regard.inside.heads.patterns import Patterns, repeated
@@ -120,7 +122,7 @@ def test_sums_of_short_and_long_texts_are_those_of_the_definition(case: Case, ro
     expected = reference(case)
     item = case.item
     check(Patterns(case.tokens).tally(item), expected)
-    found = statistics(item.query, item.key, item.rule, entropy=True, received=True)
+    found = statistics(item.query, item.key, item.rule, Wanted(entropy=True, received=True))
     for module in (patterns, pairs):
         module.MOST = room  # type: ignore[attr-defined]
     try:
@@ -134,7 +136,7 @@ def test_sums_of_short_and_long_texts_are_those_of_the_definition(case: Case, ro
 @given(cases(), st.integers(0, 99))
 def test_weights_at_chosen_pairs(case: Case, seed: int) -> None:
     item, n = case.item, len(case.tokens)
-    lse = statistics(item.query, item.key, item.rule).lse
+    lse = statistics(item.query, item.key, item.rule, Wanted()).lse
     generator = torch.Generator().manual_seed(seed)
     rows = torch.randint(-1, n, (3, 2), generator=generator)
     columns = torch.randint(-1, n, (3, 7), generator=generator)
@@ -164,7 +166,7 @@ def test_how_many_keys_a_query_sees(case: Case) -> None:
 def test_without_some_keys_rows_are_shared_out_anew(case: Case) -> None:
     dropped = torch.tensor([i % 2 == 0 for i in range(len(case.tokens))])
     item = without_keys(case.item, dropped)
-    found = statistics(item.query, item.key, item.rule, top=len(case.tokens))
+    found = statistics(item.query, item.key, item.rule, Wanted(top=len(case.tokens)))
     left = case.weights.masked_fill(dropped, 0)
     total = left.sum(-1, keepdim=True)
     expected = torch.where(total > 1e-9, left / total, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import re
 from html import unescape
@@ -11,17 +12,36 @@ from typing import Any
 import numpy as np
 import torch
 
-from regard.attention import AttentionMap, causal
-from regard.views.page.frame import png_of, pooled, weights_of
+import regard
+from regard.attention import AttentionMap
+from regard.views.page.frame import frame_html, png_of, pooled
 from regard.views.page.maps import subject_of_map
+from regard.views.terminal.numbers import RAMP
 from tests.views.page.cases import HOSTILE, observed
 
 
 def test_the_picture_shows_the_weights() -> None:
-    torch.manual_seed(0)
-    head = AttentionMap.from_vectors(torch.randn(9, 5), torch.randn(9, 5), mask=causal())
-    weights = weights_of(subject_of_map(head).sheets[0], 0)
-    np.testing.assert_allclose(weights, head.dense().numpy(), atol=1e-6)
+    """A pixel of the brightest colour for each 1, of the darkest for each 0."""
+    from matplotlib.image import imread
+
+    with regard.record(tokens=["a", "b", "c"]) as trace:
+        regard.self_attention(torch.eye(3) * 100)
+    head = AttentionMap.from_vectors(torch.eye(3) * 100, torch.eye(3) * 100)
+    for thing in (trace, head, AttentionMap.from_weights(torch.eye(3))):
+        found = re.search(r'src="data:image/png;base64,([^"]+)"', thing._repr_html_())
+        assert found is not None
+        image = imread(io.BytesIO(base64.b64decode(found[1])))[::85, ::85] * 255
+        bright, dark = image[0, 0], image[0, 1]
+        np.testing.assert_allclose(bright, RAMP[-1], atol=1)
+        np.testing.assert_allclose(dark, RAMP[0], atol=1)
+        expected = np.where(np.eye(3, dtype=bool)[..., None], bright, dark)
+        np.testing.assert_allclose(image, expected, atol=1)
+
+
+def test_a_subject_without_a_picture_has_none() -> None:
+    text = frame_html(subject_of_map(AttentionMap.from_weights(torch.eye(2))))
+    assert text.startswith("<iframe")
+    assert "<img" not in text[: text.index("srcdoc")]
 
 
 def test_a_thin_peak_survives_in_the_picture() -> None:
