@@ -27,8 +27,8 @@ from regard.inside.observe.observation import Observation
 from regard.inside.observe.observe import observe
 from regard.inside.textmodel import TextModel
 from regard.pieces.heads import Scored
+from regard.pieces.pieces import Pieces
 from regard.pieces.sheet import Sheet, Subject, as_array
-from regard.pieces.text import TextPieces
 from regard.trace import Array
 
 TILE = 128
@@ -57,8 +57,8 @@ class Exploration:
     """One text (and what a decoder reads), the model, and what was observed of it."""
 
     model: TextModel
-    tokens: TextPieces
-    target: TextPieces | None
+    tokens: Pieces
+    target: Pieces | None
     text: str
     observation: Observation = field(default_factory=Observation)
     layer_heads: dict[int, LayerHeads] = field(default_factory=dict)
@@ -160,7 +160,7 @@ class Exploration:
         return as_array(torch.cat(strips))
 
 
-def _heads(layer: ObservedLayer, tokens: TextPieces) -> LayerHeads:
+def _heads(layer: ObservedLayer, tokens: Pieces) -> LayerHeads:
     item = layer.item()
     wanted = Wanted(entropy=True, received=True, cells=THUMBNAIL)
     seen = statistics(item.query, item.key, item.rule, wanted)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from regard.errors import RegardError
@@ -11,8 +12,9 @@ from regard.inside.observe.observe import observe
 from regard.inside.observe.sheets import sheet_of
 from regard.inside.textmodel import TextModel
 from regard.pieces.look import Look
-from regard.pieces.sheet import Sheet, SheetText, Subject
-from regard.pieces.text import TextPieces
+from regard.pieces.pieces import Pieces
+from regard.pieces.sheet import Sheet, Subject
+from regard.pieces.unknown import Unknown
 
 MOST_MEGABYTES = 256
 """The largest page that is written."""
@@ -28,14 +30,14 @@ class PageLayers:
     def __init__(
         self,
         model: TextModel,
-        tokens: TextPieces,
-        target: TextPieces | None = None,
+        tokens: Pieces,
+        target: Pieces | None = None,
         layers: Sequence[int] | None = None,
     ) -> None:
         self.model, self.tokens, self.target, self.layers = model, tokens, target, layers
-        self.texts = [text_of(tokens, "source" if model.has_both else "")]
+        self.texts = [replace(tokens, name="source" if model.has_both else "")]
         if target is not None:
-            self.texts.append(text_of(target, "target"))
+            self.texts.append(replace(target, name="target"))
         self.sheets: list[Sheet] = []
 
     def add(self, layer: ObservedLayer) -> None:
@@ -46,14 +48,15 @@ class PageLayers:
         if self.target is not None and layer.part == "decoder":
             queries = self.target
             keys = self.tokens if layer.kind == "cross" else self.target
-        names = queries.texts, keys.texts
+        names = queries.labels, keys.labels
         self.sheets.append(sheet_of(layer, 0, names, self.texts))
 
-    def subject(self, text: str = "", start: Mapping[str, Any] | None = None) -> Subject:
+    def subject(self, text: str = "") -> Subject:
         """All that was added, under the beginning of ``text`` or of its tokens."""
-        title = " ".join((text or " ".join(self.tokens.texts))[:200].split())
-        shown, model = dict(start or {"view": "overview"}), self.model.title
-        return Subject(title, self.texts, self.sheets, model, "observed", start=shown)
+        title, model = title_of(text or " ".join(self.tokens.labels)), self.model.title
+        unknown = Unknown(*self.texts).note(model)
+        notes, start = [unknown] if unknown else [], {"view": "overview"}
+        return Subject(title, self.texts, self.sheets, model, "observed", notes, start)
 
     def check(self) -> None:
         """Raise if it is too much for a page."""
@@ -62,8 +65,8 @@ class PageLayers:
 
 def subject_of_text(
     model: TextModel,
-    tokens: TextPieces,
-    target: TextPieces | None = None,
+    tokens: Pieces,
+    target: Pieces | None = None,
     layers: Sequence[int] | None = None,
 ) -> Subject:
     """Run ``model`` over a text (its decoder over ``target``) and keep all that a page shows."""
@@ -89,11 +92,16 @@ def open_at(subject: Subject, look: Look, text: str, *, compared: bool = False) 
     if compared:
         start["view"] = "compare"
     subject.start = {**start, "words": request.words, "sinks": not request.no_sink}
-    subject.title = " ".join(text[:200].split()) or subject.title
+    subject.title = title_of(text) or subject.title
     return subject
 
 
-def check_page(model: TextModel, tokens: TextPieces, layers: Sequence[int] | None = None) -> None:
+def title_of(text: str) -> str:
+    """The beginning of a text in one line."""
+    return " ".join(text[:200].split())
+
+
+def check_page(model: TextModel, tokens: Pieces, layers: Sequence[int] | None = None) -> None:
     """Raise if the page of a long text would be too large, by the size of its beginning."""
     if len(tokens) <= TRIED or model.has_both:
         return
@@ -115,14 +123,3 @@ def _check_size(numbers: float, tokens: int, layers: int) -> None:
             f"more than {MOST_MEGABYTES}: choose one layer with --layer, or look at the text with "
             "'regard serve'"
         )
-
-
-def text_of(tokens: TextPieces, name: str = "") -> SheetText:
-    """What a page knows about a text that a model read."""
-    return SheetText(
-        tokens.texts,
-        name,
-        words=[word.start for word in tokens.words],
-        special=[i for i, own in enumerate(tokens.special) if own],
-        separators=[i for i, own in enumerate(tokens.separators) if own],
-    )

@@ -15,7 +15,8 @@ from regard.attention.wanted import Statistics, Wanted
 from regard.errors import RegardError
 from regard.inside.observe.layer import ObservedLayer
 from regard.inside.observe.sheets import sheet_of
-from regard.pieces.sheet import SheetText, Subject, as_array
+from regard.pieces.pieces import Pieces
+from regard.pieces.sheet import Subject, as_array
 
 Tokens = Sequence[str] | Sequence[Sequence[str]]
 LAYER_KINDS = ("self", "cross", "encoder", "decoder")
@@ -136,15 +137,14 @@ class Observation:
         start: dict[str, Any] | None = None,
     ) -> Subject:
         """What a page shows: every layer that was observed, for one batch item."""
-        texts: list[SheetText] = []
+        texts: list[Pieces] = []
         sheets = [
             sheet_of(layer, batch, self.texts_of(layer, batch), texts) for layer in self.layers
         ]
-        words = " ".join(texts[0].tokens) if texts else ""
+        words = " ".join(texts[0].labels) if texts else ""
         shown = title or words[:200] or "Attention"
-        return Subject(
-            shown, texts, sheets, model, "observed", start=dict(start or {"view": "head"})
-        )
+        start = dict(start or {"view": "head"})
+        return Subject(shown, texts, sheets, model, "observed", start=start)
 
     def save_html(
         self,
