@@ -79,11 +79,14 @@ def translate(
     texts = texts_of(sentences, file, "translate")
     check_single(len(texts), trace=trace_to, html=html_to)
     check_folders(json_to, html_to, trace_to)
+    from regard.store.shipped import find_folder
+
+    folder = find_folder(model, "translate")  # refused, if it must be, before torch is imported
     from regard.models.translators.translation import trace_of, translate_texts
     from regard.pieces.unknown import Unknown
-    from regard.store.shipped import find_translator
+    from regard.store.folder import load_translator
 
-    translator, tokens = find_translator(model)
+    translator, tokens = load_translator(folder)
     found = translate_texts(translator, tokens, texts, words=not pieces, **search)
     unknown = Unknown()
     found = _counted(found, unknown)
