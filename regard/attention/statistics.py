@@ -111,6 +111,34 @@ def statistics(
     return of_item(found, 0)
 
 
+def of_weights(
+    weights: Tensor, *, top: int = 0, entropy: bool = False, received: bool = False, cells: int = 0
+) -> Statistics:
+    """The same of weights (heads, queries, keys) that exist already and are taken as they are.
+
+    Their rows may sum to less than 1, where a sink that is no key has the rest. Their scores are
+    their logarithms, so that the log-sum-exp is 0, or −inf where a row has no weight.
+    """
+    weights = weights.float()
+    lse = torch.zeros(weights.shape[:-1], device=weights.device)
+    lse.masked_fill_((weights == 0).all(-1), -math.inf)
+    best, where = largest(weights, top) if top else (None, None)
+    pools = None
+    if cells:
+        grid = PoolGrid(*weights.shape[-2:], cells)
+        pools = grid.empty(len(weights), weights.device)
+        grid.add(pools, weights, (0, weights.shape[-2]), (0, weights.shape[-1]))
+        grid.finish(pools)
+    return Statistics(
+        lse,
+        best,
+        where,
+        torch.special.entr(weights).sum(-1) if entropy else None,
+        weights.sum(-2) if received else None,
+        *(pools or (None, None)),
+    )
+
+
 def of_item(found: native.KernelStatistics, batch: int) -> Statistics:
     """The statistics of one batch item of what the kernel found."""
     lse, *others = (None if tensor is None else tensor[batch] for tensor in found)

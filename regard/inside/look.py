@@ -15,14 +15,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.attention.map import AttentionMap, HeadMap, Link, Word, word_sums
+from regard.attention.map import AttentionMap, HeadMap, Link, StoredMap, Word, word_sums
 from regard.attention.statistics import (
     BLOCK_NUMBERS,
     Statistics,
     largest,
     reach,
     scores_of,
-    statistics,
     to_weights,
 )
 from regard.errors import RegardError
@@ -233,9 +232,7 @@ class Looker:
 
     def _statistics(self, item: Item) -> Statistics:
         top, cells = self.wanted["top"], self.wanted["cells"]
-        return statistics(
-            item.query, item.key, item.rule, top=top, entropy=True, received=True, cells=cells
-        )
+        return item.statistics(top=top, entropy=True, received=True, cells=cells)
 
     def _add_links(self, layer: int, item: Item, found: Statistics) -> None:
         queries, keys = self.result.queries, self.result.keys
@@ -291,24 +288,29 @@ class Looker:
         heads = item.query.shape[0]
         if not 0 <= head < heads:
             raise RegardError(f"heads are counted from 0: this layer has {heads}, got {head}")
+        made = self._head(item, found, head)
+        if self.wish.words:
+            return made.by_word(self.result.queries.words, self.result.keys.words)
+        return made
+
+    def _head(self, item: Item, found: Statistics, head: int) -> AttentionMap:
+        texts = {"queries": self.result.queries.texts, "keys": self.result.keys.texts}
+        if item.weights is not None:
+            return StoredMap(item.weights[head].clone(), **texts)
         rule = item.rule
         mask, bias = rule.mask, rule.bias
         if mask is not None and mask.allowed is not None:
             mask = replace(mask, allowed=_of_head(mask.allowed, head))
-        made = HeadMap(
+        return HeadMap(
             item.query[head].clone(),
-            item.key[head // (heads // item.key.shape[0])].clone(),
+            item.key[head // (len(item.query) // len(item.key))].clone(),
             scale=rule.scale,
             mask=mask,
             bias=None if bias is None else _of_head(bias, head).clone(),
             softcap=rule.softcap,
             lse=found.lse[head],
-            queries=self.result.queries.texts,
-            keys=self.result.keys.texts,
+            **texts,
         )
-        if self.wish.words:
-            return made.by_word(self.result.queries.words, self.result.keys.words)
-        return made
 
 
 def each(tokens: TextPieces, of: list[bool], words: bool) -> list[bool]:

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from regard.attention.map import AttentionMap
-from regard.attention.statistics import scores_of, statistics
+from regard.attention.statistics import scores_of
 from regard.errors import RegardError
 from regard.inside.heads.kinds import scored
 from regard.inside.heads.patterns import Patterns
@@ -84,7 +84,7 @@ def heads_of(look: LookTask, number: int) -> dict[str, Any]:
         return found
     layer = layer_of(look, number)
     item = layer.item()
-    seen = statistics(item.query, item.key, item.rule, entropy=True, received=True, cells=THUMBNAIL)
+    seen = item.statistics(entropy=True, received=True, cells=THUMBNAIL)
     assert seen.entropy is not None
     assert seen.pooled_max is not None
     tokens = look.tokens if layer.part != "decoder" or look.target is None else look.target

@@ -57,8 +57,10 @@ class Patterns:
     def _add_dense(self, sums: Tally, item: Item) -> None:
         """All pairs at once."""
         shape = (0, item.query.shape[1]), (0, item.key.shape[1])
-        scores = scores_of(item.query, item.key, item.rule, *shape, NOTHING).clamp_min_(NOTHING)
-        _, weights = softmax_block(scores, keep=False)
+        weights = item.weights
+        if weights is None:
+            scores = scores_of(item.query, item.key, item.rule, *shape, NOTHING)
+            _, weights = softmax_block(scores.clamp_min_(NOTHING), keep=False)
         targets, chance, count = self._targets(item)
         last = KINDS.index("broad")
         if targets.shape[0] == 1:

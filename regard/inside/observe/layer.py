@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from regard.attention.map import AttentionMap, HeadMap, StoredMap
 from regard.attention.mask import Mask
-from regard.attention.statistics import Rule, Statistics, of_item
+from regard.attention.statistics import (
+    NOTHING,
+    Rule,
+    Statistics,
+    of_item,
+    of_weights,
+    statistics,
+)
 from regard.errors import RegardError
 from regard.inside.observe.call import Call, joined
 
@@ -35,6 +43,17 @@ class Item:
     """(key heads, keys, w), if values were kept."""
     context: Tensor | None = None
     """(heads, queries, w): what the model itself mixed of them."""
+
+    def statistics(self, **wanted: Any) -> Statistics:
+        """Of all heads in one pass; weights that the layer gave are taken as they are."""
+        if self.weights is not None:
+            return of_weights(self.weights, **wanted)
+        return statistics(self.query, self.key, self.rule, **wanted)
+
+
+def rule_of_weights(weights: Tensor) -> Rule:
+    """The rule that gives these weights between queries and keys that are empty."""
+    return Rule(1.0, None, weights.float().log().clamp_min(NOTHING))
 
 
 @dataclass
@@ -173,8 +192,7 @@ def _item(call: Call, batch: int, cross: bool) -> Item:
             query.new_zeros(len(query), len(rows), 1),
             key.new_zeros(len(key), len(columns), 1),
         )
-        logs = weights.float().log().clamp_min(-1e30)
-        return Item(query, key, Rule(1.0, None, logs), rows, columns, weights)
+        return Item(query, key, rule_of_weights(weights), rows, columns, weights)
     if mask is not None and mask.allowed is not None:
         allowed = _of_item(mask.allowed, batch)
         assert allowed is not None

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from regard.attention.map import AttentionMap
-from regard.attention.statistics import Statistics, statistics
+from regard.attention.statistics import Statistics
 from regard.errors import RegardError
 from regard.inside.observe.layer import ObservedLayer
 
@@ -36,6 +36,8 @@ class Observation:
         values: bool = False,
     ) -> None:
         self.layers: list[ObservedLayer] = []
+        self.unseen: dict[str, str] = {}
+        """Attention modules that ran and could not be told, by name, each with the reason."""
         self.chosen_layers = None if layers is None else frozenset(layers)
         self.chosen_heads = None if heads is None else tuple(heads)
         self.dtype = dtype
@@ -84,7 +86,7 @@ class Observation:
         given = self.wanted or {}
         if item.found is not None and all(given.get(k) == v for k, v in wanted.items() if v):
             return _only(item.found, wanted)
-        return statistics(item.query, item.key, item.rule, **wanted)
+        return item.statistics(**wanted)
 
     def layer(self, number: int, kind: str = "self") -> ObservedLayer:
         """A layer by its number and kind."""
@@ -107,7 +109,18 @@ class Observation:
             if layer.number == number:
                 return layer
         known = sorted(layer.number for layer in found)
-        raise RegardError(f"no layer {number} of kind {kind!r} was observed; there are {known}")
+        raise RegardError(
+            f"no layer {number} of kind {kind!r} was observed; there are {known}{self.not_seen}"
+        )
+
+    @property
+    def not_seen(self) -> str:
+        """A sentence on the modules that were not seen; empty if there are none."""
+        if not self.unseen:
+            return ""
+        (name, reason), more = next(iter(self.unseen.items())), len(self.unseen) - 1
+        others = f" and {more} more (observation.unseen)" if more else ""
+        return f"; not seen: {name}, because {reason}{others}"
 
     def _texts(self, part: str, batch: int, kept: Tensor, whole: int) -> list[str]:
         tokens = self.tokens

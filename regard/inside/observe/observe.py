@@ -7,6 +7,7 @@ computes the output and them in one pass.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
@@ -75,7 +76,7 @@ def observe(
     with ExitStack() as stack:
         watcher = stack.enter_context(watching(model, observation, each))
         for family in families:
-            stack.enter_context(family.watch(model))
+            stack.enter_context(family.watch(model, watcher))
         yield observation
     _check(model, watcher)
 
@@ -93,12 +94,19 @@ def _wanted(statistics: bool | Mapping[str, int]) -> Mapping[str, int] | None:
 
 
 def _check(model: nn.Module, watcher: Watcher) -> None:
-    """Nothing is ever silently empty."""
-    name = type(model).__name__
-    if watcher.observation.layers:
+    """Nothing is ever silently empty, or silently not there."""
+    name, observation = type(model).__name__, watcher.observation
+    if observation.layers:
+        if observation.unseen:
+            _warn(f"part of {name} was not observed{observation.not_seen}")
+        if watcher.stored:
+            _warn(
+                f"the weights of {name} are kept, layers x heads x n² numbers: its attention gives "
+                "no queries and keys from which they could be computed"
+            )
         return
     if watcher.count:
-        numbers = sorted(number for number in watcher.observation.chosen_layers or ())
+        numbers = sorted(observation.chosen_layers or ())
         most = max(watcher.numbers.values())
         raise RegardError(
             f"no layer was observed: layers={numbers}, but {name} has {most} of a kind, from 0"
@@ -106,6 +114,10 @@ def _check(model: nn.Module, watcher: Watcher) -> None:
     if watcher.runs:
         raise RegardError(
             f"{name} ran, but none of its attention was seen: it computes attention in a way "
-            "that regard does not know, or drops weights (call model.eval() first)"
+            f"that regard does not know{observation.not_seen}"
         )
     raise RegardError(f"nothing was observed: {name} was not called inside the block")
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, stacklevel=5)  # _warn, _check, observe, contextlib, the user's block

@@ -3,7 +3,7 @@
 A model's configuration names its attention function. While it is observed the name is that of a
 function of ours, which notes what it is given and calls the function that the model was using,
 with the masks that this function wants: the same kernel gets the same numbers. Families that do
-not ask the registry are left to ``families.eager``.
+not ask the registry, and parts of such that do, are left to ``families.eager``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -21,17 +21,22 @@ from torch import Tensor, nn
 
 from regard.attention.kernel import run as native
 from regard.attention.kernel.library import MOST_TOP
-from regard.attention.mask import Mask
 from regard.attention.statistics import PoolGrid, Rule
 from regard.errors import RegardError
+from regard.inside.observe import verify
 from regard.inside.observe.call import Call
 from regard.inside.observe.families import eager
-from regard.inside.observe.families.masks import split_additive
+from regard.inside.observe.families.masks import masked_call
 from regard.inside.observe.observation import Observation
-from regard.inside.observe.watch import watchers
+from regard.inside.observe.watch import Watcher, watchers
 
 KNOWN = ("sdpa", "eager")
 """Attention functions whose masks we can read; others are replaced by sdpa while observing."""
+
+UNSURE = (
+    "its queries, keys and mask do not give what its kernel mixed, as with attention sinks "
+    "(model.set_attn_implementation('eager') before observing may help)"
+)
 
 _lock = threading.Lock()
 _users: dict[int, tuple[int, Any, str | None]] = {}
@@ -43,22 +48,12 @@ def find(model: nn.Module) -> bool:
 
 
 @contextmanager
-def watch(model: nn.Module) -> Iterator[None]:
-    able = {id(m): m._can_set_attn_implementation() for m in _models(model)}
-    others = [m for m in _models(model) if not able[id(m)]]
+def watch(model: nn.Module, watcher: Watcher) -> Iterator[None]:
+    able = [m for m in _models(model) if m._can_set_attn_implementation()]
     with ExitStack() as stack:
-        configs = {id(m.config): m.config for m in _models(model) if able[id(m)]}
-        for config in configs.values():
+        for config in {id(m.config): m.config for m in able}.values():
             stack.enter_context(_renamed(config))
-        for other in others:
-            stack.enter_context(eager.watch(other))
-        if others:
-            name = type(others[0]).__name__
-            warnings.warn(
-                f"{name} does not use transformers' attention registry: regard keeps the weights "
-                "of its eager attention (layers x heads x n² numbers) instead of queries and keys",
-                stacklevel=6,
-            )
+        stack.enter_context(eager.watch(model, watcher))
         yield
 
 
@@ -120,19 +115,48 @@ def _attend(
 ) -> Any:
     """The function that models find in the registry while one of them is observed."""
     found = watchers(module)
+    given = (module, query, key, value, attention_mask)
+    with eager.elsewhere(found):
+        return _observed(found, inner, given, args, kwargs)
+
+
+def _observed(
+    found: Sequence[Watcher],
+    inner: str,
+    given: tuple[nn.Module, Tensor, Tensor, Tensor, Tensor | None],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    module, value = given[0], given[3]
     wanted = next((w.observation.wanted for w in found if w.observation.wanted), None)
     if wanted and inner == "sdpa" and not kwargs.get("dropout") and kwargs.get("s_aux") is None:
-        call = _call(inner, module, query, key, value, attention_mask, None, kwargs)
-        context, call = _in_one_pass(call, value, wanted)
+        context, call = _in_one_pass(_call(inner, *given, kwargs), value, wanted)
         if context is not None:
             for watcher in found:
                 watcher.saw(module, _for(watcher.observation, call, wanted))
             return context, None
-    output = _inner(inner, module)(module, query, key, value, attention_mask, *args, **kwargs)
-    for watcher in found:
-        call = _call(inner, module, query, key, value, attention_mask, output, kwargs)
-        watcher.saw(module, call)
+    output = _inner(inner, module)(*given, *args, **kwargs)
+    if found:
+        call = replace(_call(inner, *given, kwargs), context=output[0].transpose(1, 2))
+        sure = _verified(call, output[1], kwargs)
+        for watcher in found:
+            if sure is None:
+                watcher.missed(module, UNSURE, counted=True)
+            else:
+                watcher.saw(module, sure)
     return output
+
+
+def _verified(call: Call, weights: Tensor | None, given: Mapping[str, Any]) -> Call | None:
+    """The call; or if queries and keys do not explain its output, as of a softmax with a sink that
+    is no key, the weights that eager attention gave, if these do."""
+    if given.get("dropout") or (given.get("s_aux") is None and verify.explained(call)):
+        return call
+    if weights is not None and weights.shape[:3] == call.query.shape[:3]:
+        kept = replace(call, weights=weights.detach(), rule=Rule(1.0))
+        if verify.problem_of_weights(weights) is None and verify.explained(kept):
+            return kept
+    return None
 
 
 def _in_one_pass(
@@ -196,46 +220,22 @@ def _call(
     key: Tensor,
     value: Tensor,
     mask: Tensor | None,
-    output: Any,
-    given: dict[str, Any],
+    given: Mapping[str, Any],
 ) -> Call:
     """What was given, as one call; sdpa's rules for a missing mask are those of transformers."""
-    if given.get("s_aux") is not None:  # a sink that takes part in softmax and is no key
-        if output[1] is None:
-            raise RegardError(
-                f"{type(module).__name__} has attention sinks, whose weights queries and keys do "
-                "not give; use model.set_attn_implementation('eager') before observing"
-            )
-        return eager.call_of(output[1])
-    scale = given.get("scaling")
-    bias = given.get("position_bias")
-    allowed: Tensor | None = None
-    if mask is not None:
-        mask = mask[..., : key.shape[-2]]
-        allowed, added = (mask, None) if not mask.is_floating_point() else split_additive(mask)
-        allowed = None if allowed is None else allowed.bool()
-        if added is not None:
-            bias = added if bias is None else bias + added
-    rules = None if allowed is None else Mask(allowed=allowed)
-    if inner == "sdpa" and mask is None and query.shape[-2] > 1 and _is_causal(module, given):
-        # From the upper left: a query sees as many keys as there are queries up to it.
-        rules = Mask(causal=True)
-        key, value = key[:, :, : query.shape[-2]], value[:, :, : query.shape[-2]]
-        bias = None if bias is None else bias[..., : query.shape[-2]]
-    return Call(
+    causal = inner == "sdpa" and mask is None and query.shape[-2] > 1 and _is_causal(module, given)
+    return masked_call(
         query,
         key,
-        Rule(
-            query.shape[-1] ** -0.5 if scale is None else float(scale),
-            rules,
-            None if bias is None else bias.detach().float(),
-            given.get("softcap"),
-        ),
-        value=value,
-        context=None if output is None else output[0].transpose(1, 2),
+        value,
+        mask,
+        causal,
+        scale=given.get("scaling"),
+        bias=given.get("position_bias"),
+        softcap=given.get("softcap"),
     )
 
 
-def _is_causal(module: nn.Module, given: dict[str, Any]) -> bool:
+def _is_causal(module: nn.Module, given: Mapping[str, Any]) -> bool:
     told = given.get("is_causal")
     return bool(getattr(module, "is_causal", True) if told is None else told)

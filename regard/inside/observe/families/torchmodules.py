@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -21,7 +22,7 @@ from regard.attention.mask import Mask
 from regard.attention.statistics import Rule
 from regard.inside.observe.call import Call
 from regard.inside.observe.families.masks import split_additive
-from regard.inside.observe.watch import want_values, watchers
+from regard.inside.observe.watch import Watcher
 
 _ARGUMENTS = inspect.signature(nn.MultiheadAttention.forward)
 
@@ -31,12 +32,12 @@ def find(model: nn.Module) -> bool:
 
 
 @contextmanager
-def watch(model: nn.Module) -> Iterator[None]:
+def watch(model: nn.Module, watcher: Watcher) -> Iterator[None]:
     with ExitStack() as stack:
         stack.enter_context(_slow_paths())
         for module in model.modules():
             if isinstance(module, nn.MultiheadAttention):
-                hook = module.register_forward_hook(_after, with_kwargs=True)
+                hook = module.register_forward_hook(partial(_after, watcher), with_kwargs=True)
                 stack.callback(hook.remove)
         yield
 
@@ -68,9 +69,10 @@ def _slow_paths() -> Iterator[None]:
                 torch.backends.mha.set_fastpath_enabled(_switch.before)
 
 
-def _after(module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any) -> None:
-    found = watchers(module)
-    if found and isinstance(module, nn.MultiheadAttention):
+def _after(
+    watcher: Watcher, module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any
+) -> None:
+    if watcher.here and isinstance(module, nn.MultiheadAttention):
         given = _ARGUMENTS.bind(module, *args, **kwargs)
         given.apply_defaults()
         names = given.arguments
@@ -78,10 +80,9 @@ def _after(module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any) ->
             call = _call(
                 module, **{k: names[k] for k in ("query", "key", "key_padding_mask", "attn_mask")}
             )
-            if want_values(found):
+            if watcher.observation.values:
                 call = replace(call, value=_values(module, names["value"]))
-        for watcher in found:
-            watcher.saw(module, call, cross=not _is_same(names["query"], names["key"]))
+        watcher.saw(module, call, cross=not _is_same(names["query"], names["key"]))
 
 
 def _is_same(one: Tensor, other: Tensor) -> bool:
