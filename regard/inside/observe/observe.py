@@ -18,6 +18,7 @@ from regard.errors import RegardError, nearest
 from regard.inside.observe.families import huggingface, own, torchmodules
 from regard.inside.observe.layer import ObservedLayer
 from regard.inside.observe.observation import Observation, Tokens
+from regard.inside.observe.switch import compiled_code, is_compiled
 from regard.inside.observe.watch import Watcher, watching
 
 FAMILIES = (huggingface, torchmodules, own)
@@ -73,7 +74,15 @@ def observe(
         wanted=_wanted(statistics),
         values=values,
     )
+    compiled, model = is_compiled(model), getattr(model, "_orig_mod", model)
+    if compiled:
+        warnings.warn(
+            f"{type(model).__name__} is compiled: it runs uncompiled while it is observed, and "
+            "outputs may differ from the compiled ones by rounding",
+            stacklevel=3,
+        )
     with ExitStack() as stack:
+        stack.enter_context(compiled_code.changed())
         watcher = stack.enter_context(watching(model, observation, each))
         for family in families:
             stack.enter_context(family.watch(model, watcher))

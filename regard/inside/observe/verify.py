@@ -97,19 +97,20 @@ def heads_of(module: nn.Module) -> int | None:
 
 
 def problem_of_shape(shape: torch.Size, module: nn.Module, tokens: frozenset[int]) -> str | None:
-    """Why (batch, heads, queries, …) cannot be of ``module``; None if it can.
+    """Why (batch, heads, queries, keys) cannot be of ``module``; None if it can.
 
-    ``tokens``: what batch · queries may be, by what the module was given; empty if not known.
+    ``tokens``: what batch · queries may be, by what the module was given; empty if not known. A
+    query that was learned looks at them all the same: then these are the keys.
     """
     if len(shape) != 4:
         return f"weights of shape {tuple(shape)} are not (batch, heads, queries, keys)"
     heads = heads_of(module)
     if heads is not None and shape[1] != heads:
         return f"weights of shape {tuple(shape)} are not of the module's {heads} heads"
-    if tokens and shape[0] * shape[2] not in tokens:
+    if tokens and not {shape[0] * shape[2], shape[0] * shape[3]} & tokens:
         return (
-            f"weights of shape {tuple(shape)} are of {shape[0] * shape[2]} queries, and the module "
-            f"was given {min(tokens)}"
+            f"weights of shape {tuple(shape)} are not of the {min(tokens)} tokens, over the whole "
+            "batch, that the module was given"
         )
     return None
 

@@ -21,7 +21,10 @@ from regard.inside.observe.observation import Observation
 
 _open: ContextVar[tuple[Watcher, ...]] = ContextVar("regard_watchers", default=())
 
-CROSS = re.compile(r"cross|encoder_attn|encdecattention|encoder_attention", re.IGNORECASE)
+CROSS = re.compile(
+    r"cross|encoder_attn|encdecattention|encoder_attention|token_to_image|image_to_token",
+    re.IGNORECASE,
+)
 """Names of modules that attend to another text."""
 
 
@@ -36,7 +39,7 @@ class Watcher:
     ) -> None:
         self.observation = observation
         self.each = each
-        self.names = {id(module): name for name, module in _named(model)}
+        self.names = {id(module): name for name, module in model.named_modules()}
         self.depth = self.runs = 0
         self.calls: Counter[str] = Counter()
         self.last: dict[tuple[str, int], int] = {}
@@ -144,12 +147,6 @@ def watching(
         token = _open.set((*_open.get(), watcher))
         stack.callback(_open.reset, token)
         yield watcher
-
-
-def _named(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
-    """Modules by their names in the model that the user wrote: torch.compile wraps it."""
-    for name, module in model.named_modules():
-        yield name.removeprefix("_orig_mod").removeprefix("."), module
 
 
 def _is_cross(module: nn.Module, name: str) -> bool:

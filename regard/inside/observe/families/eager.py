@@ -46,7 +46,7 @@ class Frame:
 
     module: nn.Module
     tokens: frozenset[int]
-    """What batch · queries may be."""
+    """What batch · queries or batch · keys may be."""
     closed: bool = False
     """Whether another family is looking just now."""
     elsewhere: bool = False
@@ -232,7 +232,8 @@ def _judge(frame: Frame) -> None:
         else:
             reasons.append(reason)
     for call in frame.fused:
-        reason = verify.problem_of_shape(call.query.shape, frame.module, frame.tokens)
+        shape = torch.Size((*call.query.shape[:-1], call.key.shape[-2]))
+        reason = verify.problem_of_shape(shape, frame.module, frame.tokens)
         if reason is None and not verify.explained(call):
             reason = "its queries and keys do not give what its kernel mixed"
         if reason is None:

@@ -7,10 +7,9 @@ The projections are computed once more after the module ran; the module itself i
 from __future__ import annotations
 
 import inspect
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -22,6 +21,7 @@ from regard.attention.mask import Mask
 from regard.attention.statistics import Rule
 from regard.inside.observe.call import Call
 from regard.inside.observe.families.masks import split_additive
+from regard.inside.observe.switch import Switch
 from regard.inside.observe.watch import Watcher
 
 _ARGUMENTS = inspect.signature(nn.MultiheadAttention.forward)
@@ -34,7 +34,7 @@ def find(model: nn.Module) -> bool:
 @contextmanager
 def watch(model: nn.Module, watcher: Watcher) -> Iterator[None]:
     with ExitStack() as stack:
-        stack.enter_context(_slow_paths())
+        stack.enter_context(_fast_paths.changed())
         for module in model.modules():
             if isinstance(module, nn.MultiheadAttention):
                 hook = module.register_forward_hook(partial(_after, watcher), with_kwargs=True)
@@ -42,31 +42,13 @@ def watch(model: nn.Module, watcher: Watcher) -> Iterator[None]:
         yield
 
 
-@dataclass
-class _Switch:
-    """PyTorch's switch is one for the whole process: the last one out puts it back."""
-
-    users: int = 0
-    before: bool = True
+def _leave_fast_paths() -> bool:
+    before = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    return before
 
 
-_switch, _lock = _Switch(), threading.Lock()
-
-
-@contextmanager
-def _slow_paths() -> Iterator[None]:
-    with _lock:
-        if _switch.users == 0:
-            _switch.before = torch.backends.mha.get_fastpath_enabled()
-            torch.backends.mha.set_fastpath_enabled(False)
-        _switch.users += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _switch.users -= 1
-            if _switch.users == 0:
-                torch.backends.mha.set_fastpath_enabled(_switch.before)
+_fast_paths = Switch(_leave_fast_paths, torch.backends.mha.set_fastpath_enabled)
 
 
 def _after(
