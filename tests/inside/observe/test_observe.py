@@ -147,12 +147,6 @@ def test_generated_steps_outside_the_registry(family: str) -> None:
     assert torch.allclose(steps[1, 2].dense().sum(-1), torch.ones(10))
 
 
-@pytest.mark.filterwarnings("ignore:the weights of")
-def test_weights_with_other_axes_are_not_taken_for_weights() -> None:
-    with pytest.raises(RegardError, match="none of its attention was seen"):
-        seen(tiny("XLNet"), inputs("XLNet"))
-
-
 @torch.no_grad()
 def test_another_attention_function_is_replaced_with_a_warning() -> None:
     library = pytest.importorskip("transformers")
@@ -172,13 +166,57 @@ def test_another_attention_function_is_replaced_with_a_warning() -> None:
     assert torch.equal(observation[1, 1].dense(), expected[1, 1].dense())
 
 
+@pytest.mark.filterwarnings("ignore:the weights of")
 @torch.no_grad()
 def test_sinks_are_told_from_keys() -> None:
-    given, model = inputs("GptOss"), tiny("GptOss")
-    expected = tiny("GptOss", "eager")(**given, output_attentions=True).attentions
-    model.set_attn_implementation("eager")
+    """A sink takes part in softmax and is no key: rows sum to less than 1, and stay so."""
+    given, model = inputs("GptOss"), tiny("GptOss", "eager")
+    expected = model(**given, output_attentions=True).attentions
     observation, _ = seen(model, given)
-    assert torch.equal(observation[1, 3].dense(), expected[1][0, 3])
+    for layer, head in ((0, 1), (1, 3)):
+        got, weights = observation[layer, head], expected[layer][0, head]
+        assert torch.equal(got.dense(), weights)
+        assert float(weights.sum(-1).min()) < 0.99
+        found = observation.statistics(layer, top=2, entropy=True, received=True, cells=3)
+        assert torch.equal(found.top_weights[head], weights.topk(2).values)
+        assert torch.equal(found.top_keys[head, :, 0], weights.argmax(-1))
+        torch.testing.assert_close(found.received[head], weights.sum(0))
+        torch.testing.assert_close(found.entropy[head], -(weights * weights.log()).nansum(-1))
+        torch.testing.assert_close(found.pooled_max[head], got.pooled(3))
+        torch.testing.assert_close(found.pooled_mean[head], got.pooled(3, "mean"))
+
+
+@pytest.mark.filterwarnings("ignore:the weights of")
+@torch.no_grad()
+def test_sinks_past_the_sliding_window_of_generate() -> None:
+    model = tiny("GptOss", "eager", head="ForCausalLM")
+    assert model.config.sliding_window == 4
+    with regard.observe(model) as steps:
+        text = model.generate(
+            **inputs("GptOss", (5,)), max_new_tokens=6, min_new_tokens=6, do_sample=False
+        )
+    whole, _ = seen(model, {"input_ids": text[:, :-1]})
+    for layer in range(2):
+        assert steps[layer, 2].shape == (10, 10)
+        assert torch.allclose(steps[layer, 2].dense(), whole[layer, 2].dense(), atol=1e-5)
+
+
+@torch.no_grad()
+def test_what_queries_and_keys_do_not_explain_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel that does more than it is told: its weights are not known."""
+    library = pytest.importorskip("transformers.modeling_utils")
+    functions = library.ALL_ATTENTION_FUNCTIONS
+    sdpa = functions["sdpa"]
+
+    def more(*args: Any, **kwargs: Any) -> Any:
+        output, weights = sdpa(*args, **kwargs)
+        return output * 0.9, weights
+
+    monkeypatch.setitem(functions._global_mapping, "sdpa", more)
+    with pytest.raises(
+        RegardError, match=r"not seen: layers\.0\.self_attn.* what its kernel mixed"
+    ):
+        seen(tiny("Llama"), inputs("Llama"))
 
 
 @pytest.mark.parametrize("family", ["GPT2", "OPT", "Llama", "Mistral", "Qwen2", "Gemma2"])
