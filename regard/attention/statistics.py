@@ -125,9 +125,10 @@ def of_weights(
     best, where = largest(weights, top) if top else (None, None)
     pools = None
     if cells:
-        grid = PoolGrid(*weights.shape[-2:], cells)
+        _, queries, keys = weights.shape
+        grid = PoolGrid(queries, keys, cells)
         pools = grid.empty(len(weights), weights.device)
-        grid.add(pools, weights, (0, weights.shape[-2]), (0, weights.shape[-1]))
+        grid.add(pools, weights, (0, queries), (0, keys))
         grid.finish(pools)
     return Statistics(
         lse,

@@ -55,6 +55,8 @@ class Frame:
     weights: list[tuple[Tensor, Tensor | None]] = field(default_factory=list)
     """Those of the softmaxes that multiplied values, and the values if they are known."""
     fused: list[Call] = field(default_factory=list)
+    told: list[Call] = field(default_factory=list)
+    """What the registry was asked for."""
     seen: list[tuple[nn.Module, Call]] = field(default_factory=list)
     """The attention of it and of the modules in it."""
     missed: list[tuple[nn.Module, str]] = field(default_factory=list)
@@ -106,7 +108,7 @@ class Frames(TorchFunctionMode):
         tokens = _tokens((*args, *kwargs.values()))
         self.stack.append(Frame(module, tokens, closed=other, elsewhere=other))
         if len(self.stack) == 1:
-            self.__enter__()
+            self.__enter__()  # type: ignore[no-untyped-call]
 
     def leave(self, module: nn.Module, args: Any, output: Any) -> None:
         if not self.watcher.here or not self.stack:
@@ -116,7 +118,7 @@ class Frames(TorchFunctionMode):
         if output is not None:  # it raised no error
             _judge(frame)
         if len(self.stack) == 1:
-            self.__exit__(None, None, None)
+            self.__exit__(None, None, None)  # type: ignore[no-untyped-call]
         self.stack.pop()
         if output is None:
             return
@@ -166,16 +168,25 @@ def watch(model: nn.Module, watcher: Watcher) -> Iterator[None]:
 
 @contextmanager
 def elsewhere(found: Sequence[Watcher]) -> Iterator[None]:
-    """Here another family sees the attention of the modules that are running."""
+    """Here another family computes the attention of the modules that are running."""
     frames = [_frames[watcher] for watcher in found if watcher in _frames]
     running = [some.stack[-1] for some in frames if some.stack]
     for frame in running:
-        frame.closed = frame.elsewhere = True
+        frame.closed = True
     try:
         yield
     finally:
         for frame in running:
             frame.closed = False
+
+
+def tell(watcher: Watcher, module: nn.Module, call: Call) -> None:
+    """The registry computed ``call`` for ``module``; once the module is done it will be judged."""
+    stack = _frames[watcher].stack if watcher in _frames else []
+    if stack and stack[-1].module is module:
+        stack[-1].told.append(call)
+    else:
+        watcher.saw(module, call)
 
 
 def _call(weights: Tensor, value: Tensor | None) -> Call:
@@ -221,8 +232,10 @@ def _is_same(operand: Tensor, softmax: Tensor) -> bool:
 
 def _judge(frame: Frame) -> None:
     """The one thing of all that the module computed that can be its attention, or why none is."""
-    calls: list[Call] = []
-    reasons = []
+    calls = frame.told
+    if len(calls) > 1 and all(_compare_alike(call, calls[0]) for call in calls):
+        calls = calls[:1]  # the same weights, for several values
+    calls, reasons = list(calls), []
     for weights, value in frame.weights:
         whole = _with_heads(weights, frame.module)
         reason = verify.problem_of_shape(whole.shape, frame.module, frame.tokens)
@@ -240,7 +253,7 @@ def _judge(frame: Frame) -> None:
             calls.append(call)
         else:
             reasons.append(reason)
-    if frame.softmaxes and not frame.weights:
+    if frame.softmaxes and not frame.weights and not calls:
         reasons.append(
             "its softmax is changed before it mixes values (by dropout: call model.eval() first), "
             "or mixes them in another way than by a product of matrices"
@@ -251,6 +264,11 @@ def _judge(frame: Frame) -> None:
         frame.seen.append((frame.module, calls[0]))
     if reasons:
         frame.missed.append((frame.module, reasons[0]))
+
+
+def _compare_alike(one: Call, other: Call) -> bool:
+    """Whether two calls have the same queries and keys."""
+    return torch.equal(one.query, other.query) and torch.equal(one.key, other.key)
 
 
 def _with_heads(weights: Tensor, module: nn.Module) -> Tensor:

@@ -133,7 +133,7 @@ def _observed(
         context, call = _in_one_pass(_call(inner, *given, kwargs), value, wanted)
         if context is not None:
             for watcher in found:
-                watcher.saw(module, _for(watcher.observation, call, wanted))
+                eager.tell(watcher, module, _for(watcher.observation, call, wanted))
             return context, None
     output = _inner(inner, module)(*given, *args, **kwargs)
     if found:
@@ -143,7 +143,7 @@ def _observed(
             if sure is None:
                 watcher.missed(module, UNSURE, counted=True)
             else:
-                watcher.saw(module, sure)
+                eager.tell(watcher, module, sure)
     return output
 
 
