@@ -25,6 +25,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -35,6 +36,11 @@ from regard.errors import RegardError
 
 CLOSE = 1e-4
 """Weights of two runs, one fused and one eager, differ by rounding alone if by less."""
+NO_MATCH = 9.0
+SCORES = {"prophetnet", "xlm-prophetnet"}
+"""Families whose ``output_attentions`` are the scores before softmax."""
+MEANS = {"wavlm"}
+"""Families whose ``output_attentions`` are the mean over heads, repeated."""
 SECONDS = 150
 PAGE = Path(__file__).parent.parent / "docs" / "families.md"
 
@@ -52,7 +58,11 @@ def tried(kind: str) -> dict[str, Any]:
     try:
         observation, output = _observed(model, given)
     except RegardError as error:
-        return {"outcome": "refused", "why": _line(error), "class": type(model).__name__}
+        none = "there is none" in str(error)
+        outcome = "no attention" if none else "refused"
+        return {"outcome": outcome, "why": _line(error), "class": type(model).__name__}
+    except Exception as error:
+        return {"outcome": "wrong", "why": _line(error), "class": type(model).__name__}
     found = {
         "class": type(model).__name__,
         "layers": len(observation),
@@ -127,14 +137,19 @@ def _compared(
     output = _run(eager, given, output_attentions=True)
     expected = [t for name, t in tensors(output) if "attentions" in name and t.dim() == 4]
     how = "output_attentions"
+    if kind in SCORES:
+        expected = [scores.softmax(-1) for scores in expected]
     if not expected:
-        expected, how = _functions(eager, given), "eager attention functions"
+        expected, how = _functions(eager, given), "what its attention functions return"
+    if not expected:
+        expected, how = _softmaxes(model, given), "its softmaxes"
     if not expected:
         return {"difference": None, "note": "it gives no attention weights to compare with"}
     worst, absent, left = 0.0, [], list(expected)
     for layer in observation.layers:
         apart, place = min(
-            ((_apart(layer, weights), i) for i, weights in enumerate(left)), default=(9.0, -1)
+            ((_apart(layer, weights, kind in MEANS), i) for i, weights in enumerate(left)),
+            default=(NO_MATCH, -1),
         )
         worst = max(worst, apart)
         if apart <= CLOSE:
@@ -144,17 +159,26 @@ def _compared(
     return {"difference": worst, "absent": absent, "compared": how}
 
 
-def _apart(layer: Any, weights: Tensor) -> float:
-    """How far a layer's weights are from these, over all items, heads, queries and keys."""
-    if layer.query.shape[:3] != weights.shape[:3] or layer.key.shape[2] != weights.shape[3]:
-        return 9.0
+def _apart(layer: Any, weights: Tensor, mean: bool) -> float:
+    """How far a layer's weights are from these, over all items, heads, queries and keys.
+
+    ``mean``: each of these is the mean over all heads. Where the model puts tokens of its own before the text and does not give their weights, the
+    text's alone are compared.
+    """
+    lead = layer.query.shape[2] - weights.shape[2]
+    if lead < 0 or layer.key.shape[2] - weights.shape[3] != lead:
+        return NO_MATCH
+    if layer.query.shape[:2] != weights.shape[:2]:
+        return NO_MATCH
     worst = 0.0
     for batch in range(len(weights)):
         item = layer.item(batch)
-        for head in range(layer.heads):
-            got = layer.map(head, batch).dense()
-            true = weights[batch, head][item.rows][:, item.columns]
-            worst = max(worst, float((got - true).abs().max())) if got.numel() else worst
+        rows, columns = (kept[kept >= lead] - lead for kept in (item.rows, item.columns))
+        maps = [layer.map(head, batch).dense() for head in range(layer.heads)]
+        got = torch.stack(maps)[:, -len(rows) :, -len(columns) :]
+        got = got.mean(0, keepdim=True).expand_as(got) if mean else got
+        true = weights[batch][:, rows][..., columns]
+        worst = max(worst, float((got - true).abs().max())) if got.numel() else worst
     return worst
 
 
@@ -183,6 +207,27 @@ def _functions(eager: Any, given: dict[str, Any]) -> list[Tensor]:
         config._attn_implementation_internal = "reference"
     _run(eager, given)
     return kept
+
+
+class _Softmaxes(TorchFunctionMode):
+    """Keeps what every softmax over the last axis gives."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[Tensor] = []
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        output = func(*args, **(kwargs or {}))
+        if getattr(func, "__name__", "") == "softmax" and output.dim() == 4:
+            self.found.append(output)
+        return output
+
+
+def _softmaxes(model: Any, given: dict[str, Any]) -> list[Tensor]:
+    """All softmaxes of a plain run, for a model that tells nothing of them."""
+    with _Softmaxes() as kept:
+        _run(model, given)
+    return kept.found
 
 
 def _line(error: BaseException) -> str:

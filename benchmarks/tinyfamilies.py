@@ -6,6 +6,7 @@ vocabularies, images. What is still too large or does not fit together has a lin
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 from collections.abc import Iterator
@@ -16,12 +17,13 @@ from torch import Tensor, nn
 
 MOST_PARAMETERS = 30_000_000
 SMALL: list[tuple[str, int]] = [
-    (r"vocab_size$|^vocab_size|n_vocab|num_embeddings|codebook_size", 160),
+    (r"codebook_(size|dim)", 64),
+    (r"vocab_size$|^vocab_size|n_vocab|num_embeddings", 160),
     (r"(experts|moe|router).*(per_tok|top_?k)|^moe_(top)?k$|^top_?k$", 2),
     (r"^(n_group|topk_group|num_expert_group.*)$", 1),
     (r"shared_experts?$|n_shared|first_k_dense", 1),
     (r"(num|n).*experts$|moe_num_experts", 4),
-    (r"rope_head_dim|rotary_dim|index_head_dim", 4),
+    (r"rotary_dim", 4),
     (r"(index_)?topk$", 4),
     (r"head_dim|d_kv$|kv_channels|head_size|d_head|qk_(nope_)?head|v_head", 8),
     (r"(key_value|kv|query_group|group).*heads$|n_head_kv|multi_query_group_num|kv_n_heads", 2),
@@ -39,11 +41,19 @@ SMALL: list[tuple[str, int]] = [
 ]
 KEPT = re.compile(
     r"dropout|eps|kernel|stride|ratio|num_channels|num_input_channels|theta|token|std|range|factor"
-    r"|conv_|group_size$|expansion|interval|period|padding|window|num_buckets|max_distance|type_vocab"
+    r"|conv_|feat_extract|mamba|ssm|state|group_size$|expansion|interval|period|padding|window|num_buckets|max_distance|type_vocab"
 )
 """Fields that are no size, or whose size is small."""
 OVERRIDES: dict[str, dict[str, Any]] = {
+    "bamba": {"mamba_n_heads": 8, "mamba_d_head": 8, "attn_layer_indices": [1]},
+    "donut-swin": {"window_size": 2},
+    "esm": {"vocab_size": 160, "pad_token_id": 0, "mask_token_id": 4},
+    "esmc": {"num_key_value_heads": 4},
+    "granitemoehybrid": {"mamba_n_heads": 8, "mamba_d_head": 8},
+    "maskformer-swin": {"window_size": 2},
     "swin": {"window_size": 2},
+    "swinv2": {"window_size": 2},
+    "falcon_h1": {"mamba_d_ssm": 64, "mamba_n_heads": 8, "mamba_d_head": 8},
 }
 """By model type: fields as they must be."""
 NOT_TRIED = {
@@ -88,7 +98,24 @@ def shrunk(config: Any) -> dict[str, Any]:
                 fields[name] = small
             if heads and re.fullmatch(r"embed_dim|hidden_size", name):
                 fields[name] = 8 * heads[0]
+    if "head_dim" in fields or _has_sections(config):
+        fields["head_dim"] = 8
+    if _has_sections(config):
+        rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 1, 1]}
+        fields["rope_parameters"] = rope
+    if "kv_lora_rank" in fields and "num_key_value_heads" in fields:
+        fields["num_key_value_heads"] = fields["num_attention_heads"]  # one latent for all heads
     return fields
+
+
+def _has_sections(config: Any) -> bool:
+    """Whether its rotary positions have three sections, which must fill a head."""
+    name = type(config).__module__.replace("configuration_", "modeling_")
+    try:
+        source = inspect.getsource(importlib.import_module(name))
+    except ImportError:
+        return False
+    return "mrope_section" in source and hasattr(config, "rope_parameters")
 
 
 def _numbers(value: Any) -> bool:
@@ -150,6 +177,8 @@ def inputs_of(model: Any) -> Iterator[dict[str, Any]]:
                 yield {"input_ids": ids, "pixel_values": pixels} | _only(takes, attention_mask=mask)
         yield {"input_ids": ids} | tail
         yield {"input_ids": ids}
+    if "grid_thw" in takes or "image_grid_thw" in takes:
+        yield from _patches(model, takes)
     if main.startswith("pixel"):
         for pixels in _pixels(config):
             if "input_ids" in takes:
@@ -178,7 +207,12 @@ def _only(takes: set[str], **given: Any) -> dict[str, Any]:
 
 def _tail(takes: set[str], ids: Tensor) -> dict[str, Any]:
     boxes = torch.tensor([1, 2, 5, 7]).expand(2, 9, 4)
-    return _only(takes, decoder_input_ids=ids[:, :7], bbox=boxes)
+    return _only(
+        takes,
+        decoder_input_ids=ids[:, :7],
+        bbox=boxes,
+        input_features_mask=torch.ones(2, 24, dtype=torch.long),
+    )
 
 
 def _pixels(config: Any) -> list[Tensor]:
@@ -189,6 +223,17 @@ def _pixels(config: Any) -> list[Tensor]:
     frames = getattr(vision, "num_frames", 2) or 2
     shapes = [(2, channels, size, size), (2, frames, channels, size, size), (2, 3, 64, 64)]
     return [torch.randn(shape) for shape in shapes]
+
+
+def _patches(model: Any, takes: set[str]) -> Iterator[dict[str, Any]]:
+    """One or two images as rows of patches, and how many there are of each."""
+    config = getattr(model.config, "vision_config", None) or model.config
+    size, frames = config.patch_size, getattr(config, "temporal_patch_size", 1)
+    channels = getattr(config, "in_channels", None) or getattr(config, "num_channels", 3)
+    grid = torch.tensor([[1, 4, 4], [1, 4, 2]])
+    first = next(name for name in takes if name in ("hidden_states", "pixel_values"))
+    yield {first: torch.randn(16, channels * frames * size**2), "grid_thw": grid[:1]}
+    yield {first: torch.randn(24, channels * frames * size**2), "grid_thw": grid}
 
 
 def _sounds(config: Any) -> list[Tensor]:

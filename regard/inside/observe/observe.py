@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from regard.errors import RegardError, nearest
-from regard.inside.observe.families import huggingface, own, torchmodules
+from regard.inside.observe.families import eager, huggingface, own, torchmodules
 from regard.inside.observe.layer import ObservedLayer
 from regard.inside.observe.observation import Observation, Tokens
 from regard.inside.observe.switch import compiled_code, is_compiled
@@ -120,6 +120,8 @@ def _check(model: nn.Module, watcher: Watcher) -> None:
         raise RegardError(
             f"no layer was observed: layers={numbers}, but {name} has {most} of a kind, from 0"
         )
+    if watcher.runs and not any(eager.NAMED.search(type(m).__name__) for m in model.modules()):
+        raise RegardError(f"{name} ran, but no module in it is called attention: there is none")
     if watcher.runs:
         raise RegardError(
             f"{name} ran, but none of its attention was seen: it computes attention in a way "

@@ -32,6 +32,8 @@ def explained(call: Call) -> bool:
     value, context = call.value, call.context
     if value is None or context is None:
         return True
+    if call.query.dim() != 4 or call.key.dim() != 4:
+        return False
     batch, heads, queries, _ = call.query.shape
     if context.shape != (batch, heads, queries, value.shape[-1]):
         return False
