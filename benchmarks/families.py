@@ -82,6 +82,8 @@ def _outcome(found: dict[str, Any]) -> str:
         return "wrong"
     if found["difference"] is None:
         return "not compared"
+    if found["unseen"]:
+        return "part"
     return "weights" if found["stored"] else "registry"
 
 
@@ -147,10 +149,8 @@ def _compared(
         return {"difference": None, "note": "it gives no attention weights to compare with"}
     worst, absent, left = 0.0, [], list(expected)
     for layer in observation.layers:
-        apart, place = min(
-            ((_apart(layer, weights, kind in MEANS), i) for i, weights in enumerate(left)),
-            default=(NO_MATCH, -1),
-        )
+        found = ((_apart(layer, weights, kind in MEANS), i) for i, weights in enumerate(left))
+        apart, place = min(found, default=(NO_MATCH, -1))
         worst = max(worst, apart)
         if apart <= CLOSE:
             del left[place]
@@ -162,8 +162,8 @@ def _compared(
 def _apart(layer: Any, weights: Tensor, mean: bool) -> float:
     """How far a layer's weights are from these, over all items, heads, queries and keys.
 
-    ``mean``: each of these is the mean over all heads. Where the model puts tokens of its own before the text and does not give their weights, the
-    text's alone are compared.
+    ``mean``: each of these is the mean over all heads. Where the model puts tokens of its own
+    before the text and does not give their weights, the text's alone are compared.
     """
     lead = layer.query.shape[2] - weights.shape[2]
     if lead < 0 or layer.key.shape[2] - weights.shape[3] != lead:
@@ -237,13 +237,13 @@ def _line(error: BaseException) -> str:
     return (name + text)[:300]
 
 
-def in_child(kind: str) -> dict[str, Any]:
+def in_child(kind: str, nice: int) -> dict[str, Any]:
     """``tried`` in a forked process with a limit of time and memory."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(read)
-        os.nice(10)
+        os.nice(nice)
         signal.alarm(SECONDS)
         resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))
         with contextlib.redirect_stdout(None), contextlib.redirect_stderr(None):
@@ -260,6 +260,92 @@ def in_child(kind: str) -> dict[str, Any]:
     return {"outcome": "not built", "why": f"it did not end in {SECONDS} s, or died ({status})"}
 
 
+TABLES = {
+    "registry": (
+        "Through the registry, or PyTorch's fused function",
+        "Queries and keys are kept and the fused kernel runs. *difference* is the largest of any "
+        "weight of any head from eager attention in a second model with the same weights.",
+    ),
+    "weights": (
+        "By their eager weights",
+        "The weights that multiplied the values are kept, in all layers or in some.",
+    ),
+    "part": (
+        "Seen in part",
+        "What is seen is right; what is not is named in a warning and in `observation.unseen`.",
+    ),
+    "refused": ("Refused", "An error says why; nothing is shown."),
+    "wrong": ("Wrong", "Faults of regard."),
+    "not compared": (
+        "Observed, and not compared",
+        "They were observed with unchanged outputs, but give nothing to compare with.",
+    ),
+    "no attention": ("No attention", "No module in them is called attention; an error says so."),
+    "not built": (
+        "Not tried",
+        "No tiny model could be made, or no input for it: nothing is known about these.",
+    ),
+}
+
+
+def page(known: dict[str, Any]) -> str:
+    """docs/families.md"""
+    import transformers
+
+    groups: dict[str, list[str]] = {name: [] for name in TABLES}
+    for kind in sorted(known):
+        outcome = known[kind]["outcome"]
+        groups["not built" if outcome == "not tried" else outcome].append(kind)
+    right = sum(len(groups[name]) for name in ("registry", "weights", "part"))
+    lines = [
+        "# Families: what `observe` makes of every model of transformers",
+        "",
+        "Made by `python benchmarks/families.py`, which observes a tiny random model of every "
+        f"model type of transformers {transformers.__version__} that AutoModel knows, with PyTorch "
+        f"{torch.__version__.split('+')[0]} on a CPU, two items in a batch, the second one padded "
+        "where the model takes a mask. Where anything was observed the output is the same, bit "
+        "for bit, as without observing.",
+        "",
+        f"**{right} right, {len(groups['wrong'])} wrong**, of {len(known)}:",
+        "",
+        *(f"- {title}: {len(groups[name])}" for name, (title, _) in TABLES.items()),
+        "",
+        "The library's own answers that are not what they say: WavLM's `output_attentions` are the "
+        "mean over heads, repeated (regard gives each head); ProphetNet's are scores before "
+        "softmax; CPM-Ant's leave out its prompt. With ALiBi, Falcon's sdpa and eager attention "
+        "differ: regard shows the one that runs.",
+    ]
+    for name, (title, text) in TABLES.items():
+        if groups[name]:
+            lines += ["", f"## {title}", "", text, "", *_table(name, groups[name], known)]
+    return "\n".join(lines) + "\n"
+
+
+def _table(name: str, kinds: list[str], known: dict[str, Any]) -> list[str]:
+    if name in ("registry", "weights", "part"):
+        last = "not seen" if name == "part" else "compared with"
+        lines = [f"| model type | class | layers | difference | {last} |", "|---|---|---|---|---|"]
+        for kind in kinds:
+            found = known[kind]
+            note = _unseen(found["unseen"]) if name == "part" else found["compared"]
+            lines.append(
+                f"| {kind} | {found['class']} | {found['layers']} | {found['difference']:.0e} "
+                f"| {note} |"
+            )
+        return lines
+    lines = ["| model type | why |", "|---|---|"]
+    for kind in kinds:
+        why = known[kind].get("why") or known[kind].get("note") or "see the script"
+        lines.append(f"| {kind} | {why.replace('|', '/')} |")
+    return lines
+
+
+def _unseen(unseen: dict[str, str]) -> str:
+    name, reason = next(iter(unseen.items()))
+    more = f" and {len(unseen) - 1} more" if len(unseen) > 1 else ""
+    return f"`{name}`{more}: {reason}"
+
+
 def families() -> list[str]:
     from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 
@@ -270,6 +356,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", help="model types, separated by commas")
     parser.add_argument("--json", type=Path, help="keep results here, and go on from them")
+    parser.add_argument("--nice", type=int, default=10, help="how much to give way (10)")
     wish = parser.parse_args()
     torch.set_num_threads(1)
     os.environ["TRANSFORMERS_VERBOSITY"] = "error"
@@ -277,17 +364,23 @@ def main() -> None:
     # What most families need is imported once, before the processes part.
     from transformers import BertModel, LlamaModel  # noqa: F401
 
-    known = json.loads(wish.json.read_text()) if wish.json and wish.json.exists() else {}
+    known: dict[str, Any] = (
+        json.loads(wish.json.read_text()) if wish.json and wish.json.exists() else {}
+    )
     kinds = wish.only.split(",") if wish.only else families()
     for number, kind in enumerate(kinds, 1):
         if kind in known and not wish.only:
             continue
         start = time.perf_counter()
-        known[kind] = in_child(kind)
+        known[kind] = in_child(kind, wish.nice)
         took = time.perf_counter() - start
         print(f"{number}/{len(kinds)} {kind} {took:.0f} s {json.dumps(known[kind])}", flush=True)
         if wish.json:
             wish.json.write_text(json.dumps(known, indent=0, sort_keys=True))
+    if not wish.only:
+        PAGE.write_text(page(known))
+    if any(found["outcome"] == "wrong" for found in known.values()):
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -44,15 +44,16 @@ KEPT = re.compile(
     r"|conv_|feat_extract|mamba|ssm|state|group_size$|expansion|interval|period|padding|window|num_buckets|max_distance|type_vocab"
 )
 """Fields that are no size, or whose size is small."""
+SWIN = {"window_size": 2, "image_size": 64, "patch_size": 4}
 OVERRIDES: dict[str, dict[str, Any]] = {
     "bamba": {"mamba_n_heads": 8, "mamba_d_head": 8, "attn_layer_indices": [1]},
-    "donut-swin": {"window_size": 2},
+    "donut-swin": SWIN,
     "esm": {"vocab_size": 160, "pad_token_id": 0, "mask_token_id": 4},
     "esmc": {"num_key_value_heads": 4},
     "granitemoehybrid": {"mamba_n_heads": 8, "mamba_d_head": 8},
-    "maskformer-swin": {"window_size": 2},
-    "swin": {"window_size": 2},
-    "swinv2": {"window_size": 2},
+    "maskformer-swin": SWIN,
+    "swin": SWIN,
+    "swinv2": SWIN,
     "falcon_h1": {"mamba_d_ssm": 64, "mamba_n_heads": 8, "mamba_d_head": 8},
 }
 """By model type: fields as they must be."""
