@@ -175,7 +175,8 @@ def _apart(layer: Any, weights: Tensor, mean: bool) -> float:
         item = layer.item(batch)
         rows, columns = (kept[kept >= lead] - lead for kept in (item.rows, item.columns))
         maps = [layer.map(head, batch).dense() for head in range(layer.heads)]
-        got = torch.stack(maps)[:, -len(rows) :, -len(columns) :]
+        got = torch.stack(maps)
+        got = got[:, got.shape[1] - len(rows) :, got.shape[2] - len(columns) :]
         got = got.mean(0, keepdim=True).expand_as(got) if mean else got
         true = weights[batch][:, rows][..., columns]
         worst = max(worst, float((got - true).abs().max())) if got.numel() else worst

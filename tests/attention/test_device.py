@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import pytest
 import torch
-from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 import regard
 from regard.attention.kernel import run
 from regard.attention.map import AttentionMap, HeadMap, StoredMap
 from regard.attention.mask import Mask
-from regard.attention.statistics import Rule, of_weights, statistics
+from regard.attention.rule import Rule
+from regard.attention.statistics import of_weights, statistics
+from regard.attention.wanted import Wanted
 
-EVERYTHING = {"top": 2, "entropy": True, "received": True, "cells": 3}
+EVERYTHING = Wanted(top=2, entropy=True, received=True, cells=3)
 OTHER = "lazy"
 """A device that every build of PyTorch can pretend to have."""
-
-
-def parts(found: object) -> list[Tensor]:
-    names = ("lse", "top_weights", "top_keys", "entropy", "received", "pooled_max", "pooled_mean")
-    return [getattr(found, name) for name in names]
 
 
 def test_statistics_stay_on_a_device() -> None:
@@ -33,10 +29,10 @@ def test_statistics_stay_on_a_device() -> None:
         assert run.usable(query, key) is None, "PyTorch's path"
         rule = Rule(0.3, Mask(causal=True, before=3), torch.empty(4, 7, 7, device=OTHER), 2.0)
         for found in (
-            statistics(query, key, rule, **EVERYTHING),
-            of_weights(torch.empty(4, 7, 11, device=OTHER), **EVERYTHING),
+            statistics(query, key, rule, EVERYTHING),
+            of_weights(torch.empty(4, 7, 11, device=OTHER), EVERYTHING),
         ):
-            assert [part.device.type for part in parts(found)] == [OTHER] * 7
+            assert [part is not None and part.device.type for part in found] == [OTHER] * 7
 
 
 @pytest.mark.parametrize("kind", [HeadMap, StoredMap])
@@ -70,8 +66,9 @@ def test_attention_stays_on_a_device() -> None:
 def test_numbers_are_those_of_the_cpu(device: torch.device) -> None:
     torch.manual_seed(0)
     query, key = (torch.randn(heads, 7, 5, device="cpu") for heads in (4, 2))
-    there = statistics(query.to(device), key.to(device), Rule(0.3, Mask(causal=True)), **EVERYTHING)
-    here = statistics(query, key, Rule(0.3, Mask(causal=True)), **EVERYTHING)
-    for one, other in zip(parts(there), parts(here), strict=True):
+    there = statistics(query.to(device), key.to(device), Rule(0.3, Mask(causal=True)), EVERYTHING)
+    here = statistics(query, key, Rule(0.3, Mask(causal=True)), EVERYTHING)
+    for one, other in zip(there, here, strict=True):
+        assert one is not None
         assert one.device.type == device.type
         torch.testing.assert_close(one.cpu(), other, atol=1e-5, rtol=1e-5)

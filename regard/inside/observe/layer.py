@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from regard.attention.map import AttentionMap, HeadMap, StoredMap
 from regard.attention.mask import Mask
-from regard.attention.statistics import (
-    NOTHING,
-    Rule,
-    Statistics,
-    of_item,
-    of_weights,
-    statistics,
-)
+from regard.attention.rule import Rule
+from regard.attention.statistics import of_weights, statistics
+from regard.attention.wanted import Statistics, Wanted
 from regard.errors import RegardError
 from regard.inside.observe.call import Call, joined
 
@@ -44,16 +38,16 @@ class Item:
     context: Tensor | None = None
     """(heads, queries, w): what the model itself mixed of them."""
 
-    def statistics(self, **wanted: Any) -> Statistics:
+    def statistics(self, wanted: Wanted) -> Statistics:
         """Of all heads in one pass; weights that the layer gave are taken as they are."""
         if self.weights is not None:
-            return of_weights(self.weights, **wanted)
-        return statistics(self.query, self.key, self.rule, **wanted)
+            return of_weights(self.weights, wanted)
+        return statistics(self.query, self.key, self.rule, wanted)
 
 
 def rule_of_weights(weights: Tensor) -> Rule:
     """The rule that gives these weights between queries and keys that are empty."""
-    return Rule(1.0, None, weights.float().log().clamp_min(NOTHING))
+    return Rule(1.0, None, weights.float().log())
 
 
 @dataclass
@@ -149,16 +143,10 @@ class ObservedLayer:
         queries, keys = queries or [], keys or []
         if item.weights is not None:
             return StoredMap(item.weights[place], queries=queries, keys=keys)
-        mask, bias = item.rule.mask, item.rule.bias
-        if mask is not None and mask.allowed is not None:
-            mask = replace(mask, allowed=_of_head(mask.allowed, place))
         return HeadMap(
             item.query[place],
             item.key[place // (self.heads // self.key_heads)],
-            scale=item.rule.scale,
-            mask=mask,
-            bias=None if bias is None else _of_head(bias, place),
-            softcap=item.rule.softcap,
+            **vars(item.rule.of_head(place)),
             queries=queries,
             keys=keys,
         )
@@ -210,8 +198,8 @@ def _item(call: Call, batch: int, cross: bool) -> Item:
         bias = None if bias is None else _cut(bias, rows, columns)
     found = None
     if call.found is not None and (len(rows), len(columns)) == (queries, keys):
-        found = of_item(call.found, batch)
-    rule = Rule(rule.scale, mask, bias, rule.softcap)
+        found = call.found.each(lambda tensor: tensor[batch])
+    rule = replace(rule, mask=mask, bias=bias)
     return Item(query, key, rule, rows, columns, found=found, value=value, context=context)
 
 
@@ -229,10 +217,6 @@ def _of_item(tensor: Tensor | None, batch: int) -> Tensor | None:
         return None
     tensor = tensor[(None,) * (4 - tensor.dim())]
     return tensor[batch if tensor.shape[0] > 1 else 0]
-
-
-def _of_head(tensor: Tensor, place: int) -> Tensor:
-    return tensor[place if tensor.shape[0] > 1 else 0]
 
 
 def _cut(tensor: Tensor, rows: Tensor, columns: Tensor) -> Tensor:

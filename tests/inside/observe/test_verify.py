@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from regard.attention.mask import Mask
-from regard.attention.statistics import Rule
+from regard.attention.rule import Rule
 from regard.inside.observe import verify
 from regard.inside.observe.call import Call
 

@@ -26,7 +26,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from regard.attention.multihead import MultiHeadAttention
-from regard.attention.statistics import Rule
+from regard.attention.rule import Rule
 from regard.inside.observe import verify
 from regard.inside.observe.call import Call
 from regard.inside.observe.families.masks import sdpa_call

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from regard.attention.mask import Mask
-from regard.attention.statistics import Rule
+from regard.attention.rule import Rule
 from regard.inside.observe.call import Call
 
 

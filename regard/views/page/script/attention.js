@@ -1,4 +1,5 @@
-// The arithmetic: every weight that the page shows is computed here, from queries and keys.
+// The arithmetic: every weight that the page shows is computed here, from queries and keys. It is
+// the twin of regard/attention/rule.py, and a test holds it to that.
 //
 //   score[i,j]  = q_i · k_j · scale     (soft-capped, plus bias; −∞ where masked)
 //   weight[i,j] = exp(score[i,j] − lse[i])       lse[i] = log Σ_j exp(score[i,j])
@@ -8,6 +9,9 @@
 
 import { Arrays } from "./data.js";
 /** @import {LayerData, Numbers} from "./data.js" */
+
+/** A score so low, from a bias, is a mask. */
+const NOTHING = -1e30;
 
 /**
  * What if: keys that may not be attended to, and a factor on the scale.
@@ -69,7 +73,8 @@ export class Layer {
   }
 
   /** A tile of one head that is made elsewhere; here there is none.
-   * @returns {((head: Head, level: number, down: number, across: number) => Promise<Float32Array>) | null} */
+   * @returns {((head: Head, level: number, down: number, across: number) =>
+   *   Promise<Float32Array>) | null} */
   get tiles() {
     return null;
   }
@@ -139,7 +144,9 @@ export class Head {
 
   get hasMask() {
     const { causal, before, after, allowed } = this.layer.data;
-    return causal || before !== null || after !== null || allowed !== null || Boolean(this.parts.allowed);
+    return (
+      causal || before !== null || after !== null || allowed !== null || Boolean(this.parts.allowed)
+    );
   }
 
   get hasValues() {
@@ -203,10 +210,14 @@ export class Head {
         scores[j - from] = dot * by;
       }
       if (softcap) {
-        for (let j = 0; j < scores.length; j++) scores[j] = softcap * Math.tanh(scores[j] / softcap);
+        for (let j = 0; j < scores.length; j++)
+          scores[j] = softcap * Math.tanh(scores[j] / softcap);
       }
       const { bias } = this.parts;
-      if (bias) for (let j = from; j < to; j++) scores[j - from] += this.broadcast(bias, i, j);
+      for (let j = from; bias && j < to; j++) {
+        const score = scores[j - from] + this.broadcast(bias, i, j);
+        scores[j - from] = score <= NOTHING ? -Infinity : score;
+      }
     } else {
       const stored = this.part("weights");
       if (!stored) throw new Error("a layer must have vectors or weights");
@@ -230,7 +241,11 @@ export class Head {
     }
   }
 
-  /** Weights that exist already, if nobody changed anything. @param {number} i @param {Change} change */
+  /**
+   * Weights that exist already, if nobody changed anything.
+   * @param {number} i
+   * @param {Change} change
+   */
   given(i, change) {
     if (this.hasVectors || isChange(change)) return null;
     return /** @type {Float32Array} */ (this.vector("weights", i));
@@ -259,7 +274,10 @@ export class Head {
         weights.set(given, i * this.keys);
         continue;
       }
-      softmaxInto(weights.subarray(i * this.keys, (i + 1) * this.keys), this.scores(i, 0, this.keys, change));
+      softmaxInto(
+        weights.subarray(i * this.keys, (i + 1) * this.keys),
+        this.scores(i, 0, this.keys, change),
+      );
     }
     this.whole = { change, weights };
     return weights;
@@ -304,7 +322,11 @@ export function logSumExp(scores) {
   return most + Math.log(sum);
 }
 
-/** Weights of a row with one exponential each. @param {Float32Array} into @param {Float32Array} scores */
+/**
+ * Weights of a row with one exponential each.
+ * @param {Float32Array} into
+ * @param {Float32Array} scores
+ */
 function softmaxInto(into, scores) {
   let most = -Infinity;
   for (let j = 0; j < scores.length; j++) if (scores[j] > most) most = scores[j];
