@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import inspect
 import json
 import os
 import re
@@ -34,11 +35,14 @@ from tinyfamilies import NOT_TRIED, config_of, inputs_of, model_of
 import regard
 from regard.errors import RegardError
 
+SAME_RUN = "its softmaxes and PyTorch's function in float64, because sdpa and eager differ"
 CLOSE = 1e-4
 """Weights of two runs, one fused and one eager, differ by rounding alone if by less."""
 NO_MATCH = 9.0
 SCORES = {"prophetnet", "xlm-prophetnet"}
 """Families whose ``output_attentions`` are the scores before softmax."""
+MERGED = {"t5gemma2"}
+"""Families whose decoder has one softmax over its own text and the encoder's."""
 MEANS = {"wavlm"}
 """Families whose ``output_attentions`` are the mean over heads, repeated."""
 SECONDS = 150
@@ -133,30 +137,59 @@ def _is_same(one: Any, other: Any) -> bool:
 def _compared(
     kind: str, config: Any, model: Any, given: dict[str, Any], observation: regard.Observation
 ) -> dict[str, Any]:
-    """The largest difference of any weight from those of eager attention."""
+    """The largest difference of any weight from those of eager attention.
+
+    First from the weights that the model returns, each of which must have been observed; layers
+    that it does not tell of, from what its attention functions return and its softmaxes give.
+    """
     eager = model_of(kind, config_of(kind), "eager")
     eager.load_state_dict(model.state_dict())
-    output = _run(eager, given, output_attentions=True)
-    expected = [t for name, t in tensors(output) if "attentions" in name and t.dim() == 4]
-    how = "output_attentions"
+    returned: list[Tensor] = []
+    with contextlib.suppress(TypeError, ValueError, RuntimeError):  # some do not take the option
+        told = tensors(_run(eager, given, output_attentions=True))
+        returned = [t for name, t in told if "attentions" in name and _are_weights(t, kind)]
+    if kind in MERGED and len(returned) == 6:  # the decoder's, over both texts, and the encoder's
+        returned = _merged(returned[:4]) + returned[4:]
     if kind in SCORES:
-        expected = [scores.softmax(-1) for scores in expected]
-    if not expected:
-        expected, how = _functions(eager, given), "what its attention functions return"
-    if not expected:
-        expected, how = _softmaxes(model, given), "its softmaxes"
-    if not expected:
-        return {"difference": None, "note": "it gives no attention weights to compare with"}
-    worst, absent, left = 0.0, [], list(expected)
-    for layer in observation.layers:
-        found = ((_apart(layer, weights, kind in MEANS), i) for i, weights in enumerate(left))
-        apart, place = min(found, default=(NO_MATCH, -1))
-        worst = max(worst, apart)
-        if apart <= CLOSE:
-            del left[place]
-    if left and not observation.unseen:
-        absent = [list(weights.shape) for weights in left]
-    return {"difference": worst, "absent": absent, "compared": how}
+        returned = [scores.softmax(-1) for scores in returned]
+    apart, more = _matched(observation.layers, returned, kind in MEANS)
+    absent = [] if observation.unseen else [list(weights.shape) for weights in returned]
+    how = ["output_attentions"] if apart else []
+    for other, text in ((eager, "its softmaxes"), (model, SAME_RUN)):
+        with contextlib.suppress(RuntimeError):  # some cannot run eager
+            found, more = _matched(more, _computed(other, given) if more else [], False)
+            apart += found
+            how += [text] if found else []
+    apart += [NO_MATCH] * len(more)
+    return {"difference": max(apart), "absent": absent, "compared": ", ".join(how)}
+
+
+def _are_weights(tensor: Tensor, kind: str) -> bool:
+    """Whether rows sum to 1 or less: some families return other things under this name."""
+    if tensor.dim() != 4 or kind in SCORES:
+        return tensor.dim() == 4
+    return bool((tensor >= 0).all() and (tensor.sum(-1) < 1.01).all())
+
+
+def _merged(returned: list[Tensor]) -> list[Tensor]:
+    """Weights of a softmax over the keys of two texts, which are returned one after the other."""
+    half = len(returned) // 2
+    decoder, cross = returned[:half], returned[half:]
+    return [torch.cat(pair, -1) for pair in zip(decoder, cross, strict=True)]
+
+
+def _matched(layers: list[Any], weights: list[Tensor], mean: bool) -> tuple[list[float], list[Any]]:
+    """(How far each layer is from the nearest weights, which are taken away; the others)."""
+    found, others = [], []
+    for layer in layers:
+        apart = [_apart(layer, one, mean) for one in weights]
+        nearest = min(apart, default=NO_MATCH)
+        if nearest <= CLOSE:
+            found.append(nearest)
+            del weights[apart.index(nearest)]
+        else:
+            others.append(layer)
+    return found, others
 
 
 def _apart(layer: Any, weights: Tensor, mean: bool) -> float:
@@ -183,35 +216,8 @@ def _apart(layer: Any, weights: Tensor, mean: bool) -> float:
     return worst
 
 
-def _functions(eager: Any, given: dict[str, Any]) -> list[Tensor]:
-    """The weights that each eager attention function returned, where the model drops them."""
-    from transformers import AttentionInterface, AttentionMaskInterface
-    from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
-
-    kept: list[Tensor] = []
-
-    def attend(module: Any, *args: Any, **kwargs: Any) -> Any:
-        home = next(
-            sys.modules[kind.__module__]
-            for kind in type(module).__mro__
-            if hasattr(sys.modules[kind.__module__], "eager_attention_forward")
-        )
-        output = home.eager_attention_forward(module, *args, **kwargs)
-        kept.append(output[1])
-        return output
-
-    AttentionInterface.register("reference", attend)
-    AttentionMaskInterface.register("reference", ALL_MASK_ATTENTION_FUNCTIONS["eager"])
-    for config in {
-        id(m.config): m.config for m in eager.modules() if hasattr(m, "config")
-    }.values():
-        config._attn_implementation_internal = "reference"
-    _run(eager, given)
-    return kept
-
-
 class _Softmaxes(TorchFunctionMode):
-    """Keeps what every softmax over the last axis gives."""
+    """Keeps what every softmax gives, and what those in PyTorch's fused function must give."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -219,16 +225,48 @@ class _Softmaxes(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         output = func(*args, **(kwargs or {}))
-        if getattr(func, "__name__", "") == "softmax" and output.dim() == 4:
+        name = getattr(func, "__name__", "")
+        if name == "softmax" and output.dim() in (3, 4):
             self.found.append(output)
+        if name == "multi_head_attention_forward":
+            given = inspect.signature(func).bind(*args, **(kwargs or {})).arguments
+            wish = {"need_weights": True, "average_attn_weights": False, "training": False}
+            self.found.append(func(**(given | wish))[1])
+        if name == "scaled_dot_product_attention" and output.dim() == 4:
+            self.found.append(_plainly(*args, **(kwargs or {})))
         return output
 
 
-def _softmaxes(model: Any, given: dict[str, Any]) -> list[Tensor]:
-    """All softmaxes of a plain run, for a model that tells nothing of them."""
+def _plainly(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """The weights of scaled dot-product attention in float64, as PyTorch documents it."""
+    key = key.repeat_interleave(query.shape[1] // key.shape[1], 1)
+    scores = (
+        query.double() @ key.double().mT * (query.shape[-1] ** -0.5 if scale is None else scale)
+    )
+    if is_causal:
+        attn_mask = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
+    if attn_mask is not None and attn_mask.dtype == torch.bool:
+        scores = scores.masked_fill(~attn_mask, -torch.inf)
+    elif attn_mask is not None:
+        scores = scores + attn_mask
+    return scores.softmax(-1).float()
+
+
+def _computed(eager: Any, given: dict[str, Any]) -> list[Tensor]:
+    """All softmaxes of a plain run, also as (batch, heads, …) of (batch · heads, …)."""
     with _Softmaxes() as kept:
-        _run(model, given)
-    return kept.found
+        _run(eager, given)
+    folded = [t.unflatten(0, (2, -1)) for t in kept.found if t.dim() == 3 and len(t) % 2 == 0]
+    return [t for t in kept.found if t.dim() == 4] + folded
 
 
 def _line(error: BaseException) -> str:
@@ -319,7 +357,7 @@ def page(known: dict[str, Any]) -> str:
     for name, (title, text) in TABLES.items():
         if groups[name]:
             lines += ["", f"## {title}", "", text, "", *_table(name, groups[name], known)]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", "Next: [Maps](map.md)", ""])
 
 
 def _table(name: str, kinds: list[str], known: dict[str, Any]) -> list[str]:

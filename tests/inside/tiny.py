@@ -206,6 +206,28 @@ SIZES: dict[str, dict[str, Any]] = {
         },
     },
     "XLNet": {"vocab_size": 53, "d_model": 24, "n_layer": 2, "n_head": 3, "d_inner": 32},
+    "DeepseekV32": BERT_LIKE
+    | {
+        "num_attention_heads": 4,
+        "num_key_value_heads": 4,
+        "hidden_size": 32,
+        "head_dim": 8,
+        "q_lora_rank": 16,
+        "kv_lora_rank": 16,
+        "qk_rope_head_dim": 8,
+        "qk_nope_head_dim": 8,
+        "v_head_dim": 8,
+        "index_topk": 4,
+        "index_head_dim": 16,
+        "index_n_heads": 2,
+        "n_routed_experts": 4,
+        "num_experts_per_tok": 2,
+        "n_group": 1,
+        "topk_group": 1,
+        "moe_intermediate_size": 16,
+        "pad_token_id": 0,
+    },
+    "DiffLlama": LLAMA_LIKE,
     "GptOss": LLAMA_LIKE | {"num_local_experts": 2, "num_experts_per_tok": 1, "sliding_window": 4},
 }
 BOTH = ("T5", "Bart", "Marian", "Whisper", "LED", "LongT5", "ProphetNet")

@@ -185,6 +185,8 @@ def _item(call: Call, batch: int, cross: bool) -> Item:
         allowed = _of_item(mask.allowed, batch)
         assert allowed is not None
         seen = allowed.any(-2).flatten(0, -2).any(0).expand(keys)
+        if not cross and queries == keys:
+            seen = _tokens_of(seen, allowed.expand(-1, queries, keys))
         columns = columns[seen]
         if not cross and queries == keys:
             rows = columns
@@ -209,6 +211,17 @@ def _seen_weights(weights: Tensor, rows: Tensor, columns: Tensor) -> tuple[Tenso
         return rows, columns
     seen = (weights != 0).any(-2).any(0)
     return rows[seen], columns[seen]
+
+
+def _tokens_of(seen: Tensor, allowed: Tensor) -> Tensor:
+    """The keys that some query sees: the others are padding.
+
+    Unless tokens see others with gaps between them, as in sparse attention: there one that nobody
+    looks at need not be padding, and all are kept.
+    """
+    among = allowed[:, seen][..., seen]
+    begins = among & ~torch.nn.functional.pad(among, (1, 0))[..., :-1]
+    return seen if bool((begins.sum(-1) <= 1).all()) else torch.ones_like(seen)
 
 
 def _of_item(tensor: Tensor | None, batch: int) -> Tensor | None:

@@ -104,6 +104,29 @@ def test_the_fused_kernel_runs_where_the_family_has_it(family: str) -> None:
     assert not any(m._forward_hooks or m._forward_pre_hooks for m in model.modules())
 
 
+@torch.no_grad()
+def test_a_family_that_chooses_its_mask_by_the_name_of_its_attention() -> None:
+    """DeepSeek's sparse attention masks all but a few keys if, by name, it runs sdpa or eager.
+
+    Tokens 7 and 8 are seen by nobody and are no padding.
+    """
+    given, model = inputs("DeepseekV32", (9,)), tiny("DeepseekV32")
+    eager = tiny("DeepseekV32", "eager")(**given, output_attentions=True)
+    before = model(**given)[0]
+    observation, output = seen(model, given)
+    assert torch.equal(output[0], before)
+    assert compare("DeepseekV32", observation, eager, given) < 1e-6
+    assert int(observation[1, 0].dense()[-1].count_nonzero()) == model.config.index_topk
+
+
+@torch.no_grad()
+def test_the_same_weights_for_two_values_are_one_layer() -> None:
+    given, model = inputs("DiffLlama"), tiny("DiffLlama")
+    eager = tiny("DiffLlama", "eager")(**given, output_attentions=True)
+    observation, _ = seen(model, given)
+    assert compare("DiffLlama", observation, eager, given) < 1e-6
+
+
 @pytest.mark.parametrize("family", OUTSIDE)
 @torch.no_grad()
 def test_a_family_outside_the_registry_says_so(family: str) -> None:

@@ -39,6 +39,9 @@ def masked_call(
     ``causal`` is that of PyTorch, from the upper left: a query sees as many keys as there are
     queries up to it.
     """
+    if key.dim() == value.dim() == 4 and key.shape[1] != value.shape[1]:
+        heads = max(key.shape[1], value.shape[1])
+        key, value = (x.repeat_interleave(heads // x.shape[1], 1) for x in (key, value))
     allowed: Tensor | None = None
     if mask is not None:
         mask = mask[..., : key.shape[-2]]
