@@ -5,13 +5,14 @@ Several threads may observe at once: the first one in changes it, the last one o
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import torch
+
+from regard.attention import private
 
 
 class Switch:
@@ -38,8 +39,8 @@ class Switch:
 
 
 def _run_uncompiled() -> Any:
-    """Compiled code runs as it was written. Without Dynamo there is no compiled code."""
-    return torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else None
+    """Compiled code runs as it was written."""
+    return torch.compiler.set_stance("force_eager") if private.compiles() else None
 
 
 def _run_compiled(stance: Any) -> None:
