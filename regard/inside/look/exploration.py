@@ -16,7 +16,6 @@ import torch.nn.functional as F
 
 from regard.attention.map import AttentionMap
 from regard.attention.rule import softmax
-from regard.attention.statistics import statistics
 from regard.attention.wanted import Wanted
 from regard.errors import RegardError
 from regard.inside.heads.kinds import scored
@@ -163,7 +162,7 @@ class Exploration:
 def _heads(layer: ObservedLayer, tokens: Pieces) -> LayerHeads:
     item = layer.item()
     wanted = Wanted(entropy=True, received=True, cells=THUMBNAIL)
-    seen = statistics(item.query, item.key, item.rule, wanted)
+    seen = item.statistics(wanted)
     assert seen.entropy is not None
     assert seen.pooled_max is not None
     return LayerHeads(

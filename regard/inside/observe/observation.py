@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from regard.attention.map import AttentionMap
-from regard.attention.statistics import statistics
 from regard.attention.wanted import Statistics, Wanted
 from regard.errors import RegardError
 from regard.inside.observe.layer import ObservedLayer
@@ -40,6 +39,8 @@ class Observation:
         values: bool = False,
     ) -> None:
         self.layers: list[ObservedLayer] = []
+        self.unseen: dict[str, str] = {}
+        """Attention modules that ran and could not be told, by name, each with the reason."""
         self.chosen_layers = None if layers is None else frozenset(layers)
         self.chosen_heads = None if heads is None else tuple(heads)
         self.dtype = dtype
@@ -87,7 +88,7 @@ class Observation:
         item, asked = self.layer(layer, kind).item(batch), Wanted.of(wanted)
         if item.found is not None and self.wanted is not None and self.wanted.covers(asked):
             return item.found.only(asked)
-        return statistics(item.query, item.key, item.rule, asked)
+        return item.statistics(asked)
 
     def layer(self, number: int, kind: str = "self") -> ObservedLayer:
         """A layer by its number and kind."""
@@ -110,7 +111,18 @@ class Observation:
             if layer.number == number:
                 return layer
         known = sorted(layer.number for layer in found)
-        raise RegardError(f"no layer {number} of kind {kind!r} was observed; there are {known}")
+        raise RegardError(
+            f"no layer {number} of kind {kind!r} was observed; there are {known}{self.not_seen}"
+        )
+
+    @property
+    def not_seen(self) -> str:
+        """A sentence on the modules that were not seen; empty if there are none."""
+        if not self.unseen:
+            return ""
+        (name, reason), more = next(iter(self.unseen.items())), len(self.unseen) - 1
+        others = f" and {more} more (observation.unseen)" if more else ""
+        return f"; not seen: {name}, because {reason}{others}"
 
     def _texts(self, part: str, batch: int, kept: Tensor, whole: int) -> list[str]:
         tokens = self.tokens
