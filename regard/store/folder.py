@@ -80,7 +80,8 @@ class RunFolder:
 
 def load_translator(folder: str | os.PathLike[str]) -> tuple[Translator, Tokenizer]:
     """The translator of a run folder, ready to translate, and its tokens."""
-    from regard.models.translators.base import TranslatorConfig, build
+    from regard.models.translators.builder import build
+    from regard.models.translators.config import TranslatorConfig
 
     run, config = _opened(folder, "translate")
     return _filled(run, build(TranslatorConfig.from_dict(config["model"])))

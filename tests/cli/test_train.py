@@ -11,7 +11,7 @@ import pytest
 
 from regard.cli import main
 from regard.cli.train import FLAGS
-from regard.models import MODELS
+from regard.models.translators.config import MODELS
 from regard.store.folder import RunFolder, load_translator
 from regard.train.run.folder import claimed
 from regard.train.run.log import read_log
@@ -262,7 +262,7 @@ def test_every_flag_is_a_setting() -> None:
     from dataclasses import fields
 
     from regard.models.language import LanguageConfig
-    from regard.models.translators.base import TranslatorConfig
+    from regard.models.translators.config import TranslatorConfig
     from regard.train.config import TrainConfig
     from regard.train.data.config import LabelledConfig, PairsConfig, TextConfig
 

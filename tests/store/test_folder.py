@@ -10,7 +10,8 @@ import torch
 from safetensors.torch import save_file
 
 from regard.errors import FileError
-from regard.models.translators.base import build, sized
+from regard.models.translators.builder import build
+from regard.models.translators.config import sized
 from regard.pieces.tokenizer import Tokenizer
 from regard.store.folder import RunFolder, load_language_model, load_translator
 from regard.store.weights import named_weights

@@ -11,8 +11,10 @@ import torch
 from torch import Tensor
 
 from regard.errors import MissingExtraError
-from regard.models.translators.base import Translator, TranslatorConfig, build, sized
+from regard.models.translators.base import Translator
 from regard.models.translators.beam import translate_batch
+from regard.models.translators.builder import build
+from regard.models.translators.config import TranslatorConfig, sized
 from regard.train.config import TrainConfig
 from regard.train.data.batches import Batch, TrainingExample, collate, plan
 from regard.train.data.config import PairsConfig

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from regard.errors import ConfigError
-from regard.models.translators.base import MODELS, build, sized
+from regard.models.translators.builder import build
+from regard.models.translators.config import MODELS, sized
 from regard.train.config import TrainConfig
 from regard.train.data.batches import collate
 from regard.train.data.config import PairsConfig
