@@ -33,7 +33,7 @@ def claimed(folder: RunFolder, resume: bool) -> Iterator[None]:
         with _locked(folder.path):
             if not resume:
                 check_new(folder)  # another process may have been faster
-            for path in folder.path.iterdir():
+            for path in folder.path.rglob(".*"):
                 if HALF_WRITTEN.fullmatch(path.name):
                     path.unlink(missing_ok=True)
             yield
