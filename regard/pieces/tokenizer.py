@@ -96,6 +96,12 @@ class Tokenizer:
         """Whether a token is what stands between spaces (level ``space``)."""
         return self.tokenizer.decoder is None
 
+    @property
+    def spells(self) -> bool:
+        """Whether a word that is no token is spelled (level ``bpe``): what is unknown then are
+        letters."""
+        return type(self.tokenizer.model).__name__ == "BPE"
+
     def encode(self, text: str) -> list[int]:
         """The ids of ``text``; neither <s> nor </s> is added.
 
@@ -103,16 +109,6 @@ class Tokenizer:
         """
         ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
         return ids
-
-    def cut(self, text: str) -> tuple[list[int], list[str]]:
-        """The ids of ``text`` and their pieces; of an unknown one, the text that it stands for."""
-        found = self.tokenizer.encode(text, add_special_tokens=False)
-        pieces = list(found.tokens)
-        for i, (start, end) in enumerate(found.offsets):
-            if found.ids[i] == UNK:
-                first = not self.spaced and (start == 0 or text[start].isspace())
-                pieces[i] = (START if first else "") + text[start:end].strip()
-        return list(found.ids), pieces
 
     def encode_all(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of many texts, on all cores."""
