@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -160,16 +159,6 @@ def test_resume_with_a_lower_rate(
     assert (saved["learning_rate"], saved["clip"]) == (0.0007, 0.5)
     assert run("-o", folder, "--resume", "--steps", "5") == 0
     assert said not in capsys.readouterr().out
-
-
-def test_minutes_count_from_the_command_on(table: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    timed: Arguments = [*TINY, "--minutes", "0.05", "--steps", "0"]
-    began = time.monotonic()
-    assert run("--pairs", table, *timed, "-o", folder) == 0
-    # Three seconds, and what one update and two validations more may take on a busy machine.
-    assert time.monotonic() - began < 3 + 6
-    assert read_log(folder / "log.jsonl")[-1]["reason"] == "minutes"
 
 
 def test_resume_with_a_later_end(

@@ -13,7 +13,7 @@ from regard.store.folder import FORMAT, RunFolder
 from regard.train.settings import flat
 
 LOCK = ".lock"
-HALF_WRITTEN = re.compile(r"\.[a-z]+-[0-9a-f]{8}\.[a-z]+")
+HALF_WRITTEN = re.compile(r"\.[a-z]+-[0-9a-f]{8}\.[a-z0-9]+")
 """What a process that was killed leaves of a file that it was replacing."""
 
 

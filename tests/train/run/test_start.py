@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,10 @@ def test_only_what_may_change_does(tree: Tree, tmp_path: Path) -> None:
     for section, name in (("data", "split_seed"), ("train", "seed"), ("model", "layers")):
         with pytest.raises(ConfigError, match=rf"run with other settings: .*{section}\.{name} was"):
             train(Language(), {section: {name: 3}}, str(tmp_path / "run"), resume=True)
+
+
+def test_minutes_count_from_the_command_on(tree: Tree, tmp_path: Path) -> None:
+    tree["train"] |= {"minutes": 1.0, "steps": 0}
+    outcome = train(Language(), tree, str(tmp_path / "run"), began=time.monotonic() - 61)
+    assert (outcome.reason, outcome.state.step) == ("minutes", 0)
+    assert outcome.state.seconds > 61
