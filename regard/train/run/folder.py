@@ -13,7 +13,7 @@ from regard.store.folder import FORMAT, RunFolder
 from regard.train.settings import flat
 
 LOCK = ".lock"
-HALF_WRITTEN = re.compile(r"\.[a-z]+-[0-9a-f]{8}\.[a-z]+")
+HALF_WRITTEN = re.compile(r"\.[a-z]+-[0-9a-f]{8}\.[a-z0-9]+")
 """What a process that was killed leaves of a file that it was replacing."""
 
 
@@ -33,7 +33,7 @@ def claimed(folder: RunFolder, resume: bool) -> Iterator[None]:
         with _locked(folder.path):
             if not resume:
                 check_new(folder)  # another process may have been faster
-            for path in folder.path.iterdir():
+            for path in folder.path.rglob(".*"):
                 if HALF_WRITTEN.fullmatch(path.name):
                     path.unlink(missing_ok=True)
             yield

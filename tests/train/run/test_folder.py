@@ -59,6 +59,22 @@ def test_a_start_that_was_killed_can_be_made_again(tmp_path: Path) -> None:
         assert [path.name for path in tmp_path.iterdir()] == [".lock"]
 
 
+def test_what_was_half_written_goes_wherever_it_is(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path)
+    run.write_config({})
+    (run.checkpoints / "step-00000003").mkdir(parents=True)
+    for name in ("", "checkpoints/step-00000003/"):
+        for left in (
+            ".model-0123abcd.safetensors",
+            ".state-0123abcd.json",
+            ".model-0123abcd.sha256",
+        ):
+            (tmp_path / f"{name}{left}").write_text("half")
+    with claimed(run, resume=True):
+        hidden = [path.name for path in tmp_path.rglob(".*")]
+    assert hidden == [".lock"]
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written_is_refused_first(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
