@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from regard.recurrent.looks import Looks, Slopes
+from regard.recurrent.product import add_product, product, product_type
 
 
 class Looked(NamedTuple):
@@ -57,8 +58,9 @@ def attentive_scan(
     ``inputs`` (n, batch, 3 · hidden) projected, ``state`` s_0 (batch, hidden), ``keys`` k_j = U_a
     h_j (batch, keys, alignment), ``values`` h_j (batch, keys, width), ``allowed`` (batch, keys).
     """
+    kind = matrices.gates.dtype
     looked = _Scan.apply(  # type: ignore[no-untyped-call]
-        inputs, state, keys, values, allowed, *matrices
+        inputs.to(kind), state.to(kind), keys.to(kind), values, allowed, *matrices
     )
     return Looked(*looked)
 
@@ -88,19 +90,19 @@ class _Scan(torch.autograd.Function):
         remembered = inputs.new_empty(n, batch, hidden)
         forbidden = None if allowed is None else ~allowed
         looks, source = Looks(keys, queries, v, values, weights, contexts, forbidden), _all(keys)
-        s = state
+        s, kind = state, product_type(state)
+        ctx.kind = kind
+        w_a, c, u_gates, u = (w.t().to(kind) for w in (w_query, context, gates, candidate))
         for t in range(n):
             before[t] = s
-            torch.mm(s, w_query.t(), out=queries[t])
+            queries[t] = s.to(kind) @ w_a
             looks.look(t, source)
             if t == n - 1:
                 break
-            projected = torch.addmm(inputs[t], contexts[t], context.t())
-            torch.addmm(projected[:, : 2 * hidden], s, gates.t(), out=both[t]).sigmoid_()
+            projected = add_product(inputs[t], contexts[t], c, out=torch.empty_like(inputs[t]))
+            add_product(projected[:, : 2 * hidden], s, u_gates, out=both[t]).sigmoid_()
             torch.mul(both[t, :, hidden:], s, out=remembered[t])
-            torch.addmm(
-                projected[:, 2 * hidden :], remembered[t], candidate.t(), out=fresh[t]
-            ).tanh_()
+            add_product(projected[:, 2 * hidden :], remembered[t], u, out=fresh[t]).tanh_()
             s = torch.lerp(s, fresh[t], both[t, :, :hidden])
         ctx.save_for_backward(
             keys, values, w_query, v, context, gates, candidate,
@@ -117,18 +119,21 @@ class _Scan(torch.autograd.Function):
         d_inputs, keep, r = _slopes(before, both, fresh)
         d_contexts, d_queries = grads[1].clone(), torch.empty_like(queries)
         slopes = Slopes(keys, queries, v, values, weights, d_contexts.transpose(0, 1), d_queries)
-        d, source = torch.zeros_like(before[0]), _all(keys)
+        d, source, kind = torch.zeros_like(before[0]), _all(keys), ctx.kind
+        w_query, context, gates, candidate = (
+            w.to(kind) for w in (w_query, context, gates, candidate)
+        )
         for t in range(n - 1, -1, -1):
             if t < n - 1:  # the unit: its slopes become its gradients, in place
                 step = d_inputs[t]
                 step[:, :hidden].mul_(d)
-                d_remembered = step[:, 2 * hidden :].mul_(d) @ candidate
+                d_remembered = product(step[:, 2 * hidden :].mul_(d), candidate, kind)
                 step[:, hidden : 2 * hidden].mul_(d_remembered)
                 d = d * keep[t] + d_remembered * r[t]
-                d.addmm_(step[:, : 2 * hidden], gates)
-                d_contexts[t].addmm_(step, context)
+                add_product(d, step[:, : 2 * hidden], gates, out=d)
+                add_product(d_contexts[t], step, context, out=d_contexts[t])
             slopes.look_back(t, source)
-            d.addmm_(d_queries[t], w_query).add_(grads[0][t])
+            add_product(d, d_queries[t], w_query, out=d).add_(grads[0][t])
         d_values = torch.bmm(weights.permute(1, 2, 0), d_contexts.transpose(0, 1))
         flat, states = d_inputs.flatten(0, 1).t(), before.flatten(0, 1)
         return (
@@ -137,11 +142,11 @@ class _Scan(torch.autograd.Function):
             slopes.d_keys(),
             d_values,
             None,
-            d_queries.flatten(0, 1).t() @ states,
+            product(d_queries.flatten(0, 1).t(), states, kind),
             slopes.d_v(),
-            flat @ contexts.flatten(0, 1),
-            flat[: 2 * hidden] @ states,
-            flat[2 * hidden :, : -batch or None] @ remembered[:-1].flatten(0, 1),
+            product(flat, contexts.flatten(0, 1), kind),
+            product(flat[: 2 * hidden], states, kind),
+            product(flat[2 * hidden :, : -batch or None], remembered[:-1].flatten(0, 1), kind),
         )
 
 

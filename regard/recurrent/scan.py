@@ -12,6 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from regard.recurrent.product import add_product, product, product_type
+
 
 def scan(
     inputs: Tensor, state: Tensor, gates: Tensor, candidate: Tensor, reset: Tensor | None = None
@@ -25,7 +27,7 @@ def scan(
     if not inputs.shape[0]:
         return inputs.new_zeros(0, *state.shape)
     states: Tensor = _Scan.apply(  # type: ignore[no-untyped-call]
-        inputs, state, gates, candidate, reset
+        inputs.to(gates.dtype), state.to(gates.dtype), gates, candidate, reset
     )
     return states
 
@@ -46,13 +48,14 @@ class _Scan(torch.autograd.Function):
         remembered = inputs.new_empty(n, batch, hidden)  # r * s
         states = inputs.new_empty(n, batch, hidden)
         in_gates, in_fresh = inputs.split((2 * hidden, hidden), -1)
-        u_gates, u_fresh = gates.t(), candidate.t()
+        kind = ctx.kind = product_type(state)
+        u_gates, u_fresh = gates.t().to(kind), candidate.t().to(kind)
         s = state
         for t in range(n):
-            torch.addmm(in_gates[t], s, u_gates, out=both[t]).sigmoid_()
+            add_product(in_gates[t], s, u_gates, out=both[t]).sigmoid_()
             z, r = both[t, :, :hidden], both[t, :, hidden:]
             torch.mul(r, s, out=remembered[t])
-            torch.addmm(in_fresh[t], remembered[t], u_fresh, out=fresh[t]).tanh_()
+            add_product(in_fresh[t], remembered[t], u_fresh, out=fresh[t]).tanh_()
             s = torch.lerp(s, fresh[t], z, out=states[t])
             if reset is not None:
                 s.masked_fill_(reset[t], 0)
@@ -72,17 +75,20 @@ class _Scan(torch.autograd.Function):
         torch.mul(before * r, 1 - r, out=slope_r)
         torch.mul(z, 1 - fresh.square(), out=slope_fresh)
         keep = 1 - z
-        d = torch.zeros_like(state)
+        d, kind = torch.zeros_like(state), ctx.kind
+        gates, candidate = gates.to(kind), candidate.to(kind)
         for t in range(n - 1, -1, -1):
             d = d + grads[0][t]
             if reset is not None:
                 d.masked_fill_(reset[t], 0)
             slope_z[t].mul_(d)
-            d_remembered = slope_fresh[t].mul_(d) @ candidate
+            d_remembered = product(slope_fresh[t].mul_(d), candidate, kind)
             slope_r[t].mul_(d_remembered)
             d.mul_(keep[t]).addcmul_(d_remembered, r[t])
-            d.addmm_(grad_inputs[t, :, : 2 * hidden], gates)
+            add_product(d, grad_inputs[t, :, : 2 * hidden], gates, out=d)
         flat = grad_inputs.view(n * batch, 3 * hidden)
-        grad_gates = flat[:, : 2 * hidden].t() @ before.view(n * batch, hidden)
-        grad_candidate = flat[:, 2 * hidden :].t() @ remembered.view(n * batch, hidden)
+        grad_gates = product(flat[:, : 2 * hidden].t(), before.view(n * batch, hidden), kind)
+        grad_candidate = product(
+            flat[:, 2 * hidden :].t(), remembered.view(n * batch, hidden), kind
+        )
         return grad_inputs, d, grad_gates, grad_candidate, None

@@ -48,6 +48,8 @@ class PairsConfig:
     """How often a piece or a word must occur in training to become a token."""
     max_length: int = 100
     """Pairs with a side of more tokens are left out of training, and counted."""
+    names: float = 0.0
+    """The share of the training pairs with a name in which a made-up one takes its place."""
 
     def __post_init__(self) -> None:
         problems = [
@@ -64,6 +66,8 @@ class PairsConfig:
         for name in ("valid_share", "test_share"):
             if not 0 <= getattr(self, name) < 0.5:
                 problems.append(f"{name} must be from 0 to under 0.5, got {getattr(self, name)}")
+        if not 0 <= self.names <= 1:
+            problems.append(f"names must be from 0 to 1, got {self.names}")
         complain(problems)
 
 
@@ -125,6 +129,10 @@ class TrainConfig:
     """Where to compute; auto = a GPU if there is one."""
     sharded: bool = False
     """Split weights, gradients and Adam's memory over the processes (FSDP2)."""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """What matrix products are computed in; weights, sums and Adam's memory are float32 always."""
+    start: str | None = None
+    """A run folder or shipped model whose weights and tokens the run begins with."""
 
     def __post_init__(self) -> None:
         whole = ("warmup", "epochs", "steps", "patience", "validate_every", "save_every")

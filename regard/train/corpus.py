@@ -10,6 +10,7 @@ from regard.embed.tokens import Tokens
 from regard.errors import DataError
 from regard.train.batches import Example
 from regard.train.config import PairsConfig
+from regard.train.names import renamed
 from regard.train.pairs import Pair, Pairs, read_aligned, read_pairs
 from regard.train.split import Split, shared, split
 
@@ -90,7 +91,7 @@ def make_corpus(text: Text, tokens: Tokens, config: PairsConfig) -> Corpus:
     """The examples to train on and to validate on; what is too long is counted."""
     if not text.parts.valid:
         raise DataError("nothing to validate on: give a validation file or data.valid_share > 0")
-    train = in_tokens(text.parts.train, tokens)
+    train = in_tokens(renamed(text.parts.train, config.names, config.split_seed), tokens)
     fits = [max(len(e.source), len(e.target)) <= config.max_length for e in train]
     long = [p.line for p, fit in zip(text.parts.train, fits, strict=True) if not fit]
     kept = [e for e, fit in zip(train, fits, strict=True) if fit]

@@ -21,15 +21,17 @@ from regard import __version__
 from regard.embed.tokens import Tokens
 from regard.errors import ConfigError, MissingExtraError, RegardError, nearest
 from regard.models.config import ModelConfig
-from regard.train.checkpoint import seed_all
+from regard.train.checkpoint import read_weights, seed_all
 from regard.train.config import TrainConfig
 from regard.train.curves import draw_curves
 from regard.train.distributed import World, joined
-from regard.train.folder import RunFolder
+from regard.train.folder import RunFolder, set_weights
 from regard.train.log import Log
 from regard.train.loop import Loop, Outcome
+from regard.train.packing import unpacked
 from regard.train.progress import Progress
 from regard.train.settings import Tree, complain, make, merged
+from regard.train.shipped import find_folder
 from regard.train.task import Task
 
 SECTIONS = ("data", "model", "train")
@@ -73,6 +75,8 @@ class Job(ABC):
     usual_epochs: ClassVar[int]
     undecided: ClassVar[Mapping[str, Any]] = {"vocabulary": 100}
     """What of the model only the data decides, with a value to check the rest by."""
+    rounded: ClassVar[tuple[str, ...]] = ("transformer",)
+    """The designs that can be trained with products in bfloat16."""
 
     @abstractmethod
     def recipe(self, model: Mapping[str, Any]) -> Tree:
@@ -159,6 +163,11 @@ class Job(ABC):
             problems += self.conflicts(Settings(data_config, model, train_config))
         if not strange:
             problems += self._model_problems(model)
+        if train.get("precision") == "bfloat16" and model["model"] not in self.rounded:
+            problems.append(
+                f"train.precision bfloat16 is for {', '.join(self.rounded)}; {model['model']} "
+                "is trained in float32"
+            )
         complain(problems)
         assert train_config is not None
         return Settings(data_config, model, train_config)
@@ -215,6 +224,9 @@ def train(
         progress.note(f"{chosen.model['model']}: {numbers:,} parameters")
         if not resume:
             job.prepare(model, corpus, chosen.data, progress.note)
+            if earlier := _earlier(job, chosen):
+                weights = unpacked(read_weights(earlier.model))
+                set_weights(model, weights, f"the model of {str(chosen.train.start)!r}")
         world.from_main(lambda: _open(job, folder, config, corpus, resume))
         with folder.locked() if world.main else nullcontext():
             log = Log(folder.log if world.main else None, tensorboard)
@@ -264,11 +276,17 @@ def _corpus(job: Job, text: Read, settings: Settings, folder: RunFolder, world: 
         raise ConfigError("the processes of this run read different data: give all the same files")
 
     def vocabulary() -> str:
-        exists = folder.tokens.exists()
-        tokens = Tokens.load(folder.tokens) if exists else job.learn(text, settings.data)
+        known = folder if folder.tokens.exists() else _earlier(job, settings)
+        tokens = Tokens.load(known.tokens) if known else job.learn(text, settings.data)
         return tokens.to_text()
 
     return job.encode(text, Tokens.from_text(world.from_main(vocabulary)), settings.data)
+
+
+def _earlier(job: Job, settings: Settings) -> RunFolder | None:
+    """The run whose weights and tokens this one begins with, if any."""
+    start = settings.train.start
+    return RunFolder(find_folder(start, job.task)) if start else None
 
 
 def _open(

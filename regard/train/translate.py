@@ -116,6 +116,7 @@ class Translate(Job):
     model_config = TranslatorConfig
     usual_model = "bahdanau"
     usual_epochs = 30
+    rounded = ("word-by-word", "encoder-decoder", "bahdanau", "transformer")
 
     def recipe(self, model: Mapping[str, Any]) -> Tree:
         name = str(model["model"])
