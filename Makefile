@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test check lint types bench clean
+.PHONY: demo test check lint types script bench clean
 
 TIRED := The animal didn't cross the street because it was too tired
 WIDE  := The animal didn't cross the street because it was too wide
@@ -35,7 +35,7 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/python -m pytest
 
-check: lint types test
+check: lint types script test
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -43,6 +43,11 @@ lint: $(READY)
 
 types: $(READY)
 	$(BIN)/mypy
+
+# The page's script: its form and its types. Needs Node and npm; nothing else does.
+script: node_modules/.ready
+	npx --no-install prettier --check regard/views/page/script
+	npx --no-install tsc
 
 # Those that need no data; a script that misses a goal says so and exits with 1, the others still run.
 bench: $(READY)
@@ -55,5 +60,9 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[words,plot,train,models,web,dev]'
 	@touch $@
 
+node_modules/.ready: package.json package-lock.json
+	npm ci --no-audit --no-fund --silent
+	@touch $@
+
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) node_modules build dist .mypy_cache .pytest_cache .ruff_cache

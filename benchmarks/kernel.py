@@ -27,7 +27,7 @@ from torch import Tensor
 from regard.attention import Mask, causal, window
 from regard.attention.kernel import library
 from regard.attention.kernel.run import Wanted, run
-from regard.attention.statistics import Grid
+from regard.attention.statistics import PoolGrid
 
 SHAPES = ((1, 8, 512, 64), (1, 8, 2048, 64), (1, 12, 512, 32), (32, 8, 32, 64), (8, 8, 128, 64))
 LONG = (1, 8, 8192, 64)
@@ -138,7 +138,7 @@ def compare(kernel: library.Kernel, case: Case, rounds: int) -> tuple[float, boo
 def ways_of(kernel: library.Kernel, case: Case) -> dict[str, Callable[[], Tensor]]:
     q, k, v, mask = case.query, case.key, case.value, case.mask
     scale = q.shape[-1] ** -0.5
-    grid = Grid(q.shape[2], k.shape[2], CELLS)
+    grid = PoolGrid(q.shape[2], k.shape[2], CELLS)
     wanted = Wanted(True, TOP, True, True, (grid.rows, grid.columns))
     is_causal = mask is not None and mask.reach == (None, 0)
     dense = None if mask is None or is_causal else mask.dense(q.shape[2])

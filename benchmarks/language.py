@@ -24,13 +24,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regard.files import write_text
-from regard.train.classify import decide
-from regard.train.folder import RunFolder, load_classifier, load_language_model
-from regard.train.labelled import read_labelled
-from regard.train.log import read_log
-from regard.train.perplexity import TextScore, score_text
-from regard.train.shipped import HOME, pack
-from regard.train.text import encode, read_sentences
+from regard.store.folder import RunFolder, load_classifier, load_language_model
+from regard.store.shipped import HOME, pack
+from regard.train.data.labelled import read_labelled
+from regard.train.data.text import encode, read_sentences
+from regard.train.run.log import read_log
+from regard.train.tasks.classify import decide
+from regard.train.tasks.perplexity import TextScore, score_text
 
 SST = ("words", "simple-rnn", "simple-rnn+attention", "lstm", "lstmn", "transformer")
 RATES = {"simple-rnn": 2e-3, "simple-rnn+attention": 2e-3, "lstm": 4e-3, "lstmn": 4e-3}

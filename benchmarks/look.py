@@ -130,7 +130,7 @@ def look(model: Any, ids: torch.Tensor) -> list[object]:
     kept = []
     wanted = {"top": TOP, "entropy": True, "received": True, "cells": CELLS}
 
-    def each(layer: regard.pretrained.Layer) -> None:
+    def each(layer: regard.inside.Layer) -> None:
         kept.append(observation.statistics(layer.number, **wanted))
 
     with regard.observe(model, each=each, statistics=wanted) as observation:

@@ -28,8 +28,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.embed.positions import sinusoidal
 from regard.recurrent import LSTMN, SelfAttentiveRNN
+from regard.vectors.positions import sinusoidal
 
 WORDS, MARKS = 16, 8
 CHANCE = 1 / WORDS

@@ -20,12 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regard.files import write_text
-from regard.models.translation import translate_texts
-from regard.train.folder import RunFolder, load_translator
-from regard.train.log import read_log
-from regard.train.metrics import Bucket, Score, bleu, by_length, chrf
-from regard.train.pairs import read_pairs
-from regard.train.shipped import HOME, pack
+from regard.models.translators.translation import translate_texts
+from regard.store.folder import RunFolder, load_translator
+from regard.store.shipped import HOME, pack
+from regard.train.data.pairs import read_pairs
+from regard.train.run.log import read_log
+from regard.train.tasks.metrics import Bucket, Score, bleu, by_length, chrf
 
 STEPS = {"word-by-word": 5200, "encoder-decoder": 5200, "bahdanau": 5200, "transformer": 4700}
 """Updates; the Transformer's cost more, so that it has fewer."""

@@ -22,9 +22,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.embed.positions import sinusoidal
 from regard.models import Translator, build, sized
-from regard.models.decode import translate_batch
+from regard.models.translators.beam import translate_batch
+from regard.vectors.positions import sinusoidal
 
 VOCABULARY, LONGEST, BEAM, SENTENCES = 4000, 14, 5, 64
 Batch = tuple[Tensor, Tensor, Tensor, Tensor]

@@ -7,7 +7,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-from regard.embed.positions import sinusoidal
+from regard.vectors.positions import sinusoidal
 
 figure, axes = plt.subplots(figsize=(8, 4), layout="constrained")
 image = axes.imshow(sinusoidal(100, 64), cmap="RdBu", vmin=-1, vmax=1, aspect="auto")

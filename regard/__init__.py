@@ -15,10 +15,10 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from regard.attention import AttentionMap, Mask, MultiHeadAttention, attend, self_attention
-    from regard.embed.words import Words
     from regard.errors import RegardError
-    from regard.pretrained import observe
+    from regard.inside.observe.observe import observe
     from regard.trace import Step, Trace
+    from regard.vectors.words import Words
 
 __all__ = [
     "AttentionMap",
@@ -41,9 +41,9 @@ _HOME = {
     "RegardError": "regard.errors",
     "Step": "regard.trace",
     "Trace": "regard.trace",
-    "Words": "regard.embed.words",
+    "Words": "regard.vectors.words",
     "attend": "regard.attention",
-    "observe": "regard.pretrained",
+    "observe": "regard.inside.observe.observe",
     "self_attention": "regard.attention",
 }
 

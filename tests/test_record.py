@@ -26,9 +26,9 @@ from regard.attention import (
     padding,
     self_attention,
 )
-from regard.embed.positions import Rotary
 from regard.record import leading, note, record, recording, scope
 from regard.trace import Derived, Trace
+from regard.vectors.positions import Rotary
 from tests.attention.cases import Case, cases, numpy_attend
 
 QUERY_KEY = ("query", "key")

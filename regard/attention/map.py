@@ -26,7 +26,7 @@ from torch import Tensor
 
 from regard.attention.mask import Mask, as_mask
 from regard.attention.statistics import (
-    Grid,
+    PoolGrid,
     Rule,
     Statistics,
     largest,
@@ -110,7 +110,7 @@ class AttentionMap(ABC):
         """A grid of at most cells × cells: the maximum (a thin peak survives) or the mean."""
         if how not in ("max", "mean"):
             raise RegardError(f"how must be 'max' or 'mean', got {how!r}")
-        grid = Grid(*self.shape, _positive("cells", cells))
+        grid = PoolGrid(*self.shape, _positive("cells", cells))
         pools = grid.empty(1, torch.device("cpu"))
         for rows in self.row_blocks(grid.rows):
             weights = self.block(rows, (0, self.shape[1])).unsqueeze(0)
@@ -158,8 +158,8 @@ class AttentionMap(ABC):
         return DifferenceMap(self, other)
 
     def plot(self, axes: Any = None, **options: Any) -> Any:
-        """Draw it on matplotlib axes: see :func:`regard.views.plot.plot_map`."""
-        from regard.views.plot import plot_map
+        """Draw it on matplotlib axes: see :func:`regard.views.picture.plot.plot_map`."""
+        from regard.views.picture.plot import plot_map
 
         return plot_map(self, axes, **options)
 

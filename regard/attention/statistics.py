@@ -90,7 +90,7 @@ def statistics(
         raise ShapeError(
             f"query heads must be a multiple of key heads, got {heads} and {key_heads}"
         )
-    grid = Grid(queries, keys, cells) if cells else None
+    grid = PoolGrid(queries, keys, cells) if cells else None
     kernel = native.usable(query, key) if queries and keys and top <= MOST_TOP else None
     if kernel is None:
         return in_blocks(query, key, rule, top, entropy, received, grid)
@@ -111,7 +111,7 @@ def statistics(
     return of_item(found, 0)
 
 
-def of_item(found: native.Found, batch: int) -> Statistics:
+def of_item(found: native.KernelStatistics, batch: int) -> Statistics:
     """The statistics of one batch item of what the kernel found."""
     lse, *others = (None if tensor is None else tensor[batch] for tensor in found)
     assert lse is not None
@@ -125,7 +125,7 @@ def in_blocks(
     top: int,
     entropy: bool,
     received: bool,
-    grid: Grid | None,
+    grid: PoolGrid | None,
 ) -> Statistics:
     """The same in PyTorch, on any device: blocks of rows, their scores and weights dropped."""
     heads, queries, _ = query.shape
@@ -271,7 +271,7 @@ def largest(weights: Tensor, k: int) -> tuple[Tensor, Tensor]:
     return values, place.gather(-1, order)
 
 
-class Grid:
+class PoolGrid:
     """A coarse grid over (queries, keys): at most ``cells`` cells on a side, all but the last of
     one size."""
 

@@ -15,7 +15,7 @@ import click
 
 from regard import __version__
 from regard.errors import RegardError, nearest
-from regard.views.text import visible
+from regard.text import visible
 
 COMMANDS = {
     "check": "Check the numbers of a worked example.",

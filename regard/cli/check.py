@@ -17,8 +17,8 @@ def check(ctx: click.Context, file: str, json_to: str | None) -> None:
     Says which are wrong, what they should be and which step went wrong first. Exit code 0: all
     right; 1: some are wrong; 2: the file cannot be read. docs/check.md describes the format.
     """
-    from regard.cli.output import write_json
-    from regard.views.console import make_console
+    from regard.cli.shared.output import write_json
+    from regard.views.terminal.console import make_console
     from regard.worked import Example
     from regard.worked import check as check_example
     from regard.worked.report import print_report

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import click
 
-from regard.cli.output import write_json
+from regard.cli.shared.output import write_json
 from regard.errors import FileError, RegardError
-from regard.views.text import visible
+from regard.text import visible
 
 
 @click.command()
@@ -51,7 +51,7 @@ def cost(
     from regard.cost import Setting, measure
     from regard.cost.picture import check_picture, save_picture
     from regard.cost.text import format_costs
-    from regard.views.console import make_console
+    from regard.views.terminal.console import make_console
 
     if pictures:
         check_picture()

@@ -14,7 +14,7 @@ import click
 from regard.errors import RegardError
 
 if TYPE_CHECKING:
-    from regard.train.pairs import Pairs
+    from regard.train.data.pairs import Pairs
 
 OPTIONS = {
     "translate": ("pairs", "source", "target", "reverse", "beam", "length_penalty"),
@@ -53,9 +53,9 @@ def evaluate(model: str, json_to: str | None, **options: Any) -> None:
 
     Without a file, what its own training set aside to test on is used.
     """
-    from regard.cli.output import write_json
-    from regard.train.folder import RunFolder
-    from regard.train.shipped import find_folder
+    from regard.cli.shared.output import write_json
+    from regard.store.folder import RunFolder
+    from regard.store.shipped import find_folder
 
     folder = find_folder(model)
     task = RunFolder(folder).read_config().get("task")
@@ -89,9 +89,9 @@ def without_nan(value: Any) -> Any:
 def measure_translator(
     folder: Path, beam: int = 5, length_penalty: float = 1.0, **files: Any
 ) -> dict[str, Any]:
-    from regard.models.translation import translate_texts
-    from regard.train.folder import load_translator
-    from regard.train.metrics import bleu, by_length, chrf
+    from regard.models.translators.translation import translate_texts
+    from regard.store.folder import load_translator
+    from regard.train.tasks.metrics import bleu, by_length, chrf
 
     held = _pairs(folder, **files)
     translator, tokens = load_translator(folder)
@@ -120,8 +120,8 @@ def _pairs(
     target: str | None = None,
     reverse: bool = False,
 ) -> Pairs:
-    from regard.train.folder import RunFolder
-    from regard.train.pairs import read_aligned, read_pairs
+    from regard.store.folder import RunFolder
+    from regard.train.data.pairs import read_aligned, read_pairs
 
     if pairs is not None and (source or target):
         raise RegardError("give --pairs or --source with --target, not both")
@@ -152,9 +152,9 @@ def print_translator(result: dict[str, Any]) -> None:
 def measure_language_model(
     folder: Path, text: str | None = None, column: int = 0
 ) -> dict[str, Any]:
-    from regard.train.folder import RunFolder, load_language_model
-    from regard.train.perplexity import convention, score_text
-    from regard.train.text import read_sentences
+    from regard.store.folder import RunFolder, load_language_model
+    from regard.train.data.text import read_sentences
+    from regard.train.tasks.perplexity import convention, score_text
 
     run = RunFolder(folder)
     if text is None and not run.test_text.exists():
@@ -192,11 +192,11 @@ def print_language_model(result: dict[str, Any]) -> None:
 
 
 def measure_classifier(folder: Path, data: str | None = None, show: int = 0) -> dict[str, Any]:
-    from regard.models.account import judge_sentence
-    from regard.train.classify import Confusion, decide
-    from regard.train.folder import RunFolder, load_classifier
-    from regard.train.labelled import check_labels, read_labelled
-    from regard.train.text import encode
+    from regard.models.reading import judge_sentence
+    from regard.store.folder import RunFolder, load_classifier
+    from regard.train.data.labelled import check_labels, read_labelled
+    from regard.train.data.text import encode
+    from regard.train.tasks.classify import Confusion, decide
 
     run = RunFolder(folder)
     if data is None and not run.test.exists():
@@ -231,10 +231,10 @@ def measure_classifier(folder: Path, data: str | None = None, show: int = 0) -> 
 
 
 def print_classifier(result: dict[str, Any]) -> None:
-    from regard.views.confusion import print_confusion
-    from regard.views.console import make_console
-    from regard.views.reading import print_weighted
-    from regard.views.text import visible
+    from regard.text import visible
+    from regard.views.terminal.confusion import print_confusion
+    from regard.views.terminal.console import make_console
+    from regard.views.terminal.reading import print_weighted
 
     click.echo(f"{result['sentences']:,} sentences")
     if result["empty"]:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from regard.errors import ModelError, RegardError
-from regard.views.text import find_token, visible
+from regard.text import find_token, visible
 
 if TYPE_CHECKING:
+    from regard.inside.explain.model import Explained
     from regard.trace import Trace
     from regard.worked.example import Example
-    from regard.worked.model import Explained
 
 DEFAULT = "minilm"
 
@@ -143,13 +143,13 @@ def _explain(
         said.append(f"{which}({word}#2 is the second).")
     trace = compute(subject)
     if json_to is not None:
-        from regard.cli.output import write_json
+        from regard.cli.shared.output import write_json
 
         write_json(trace.to_json(), json_to)
     if json_to != "-":
         _print(subject, trace, place, head, form, said)
     if html_to is not None:
-        from regard.cli.output import write_page
+        from regard.cli.shared.output import write_page
         from regard.views.page import subject_of_trace
 
         start = {"view": "steps", "head": head, "query": place}
@@ -181,7 +181,7 @@ def _of_model(
             _write_page(html_to, model, first, second)
         return
     if json_to is not None:
-        from regard.cli.output import write_json
+        from regard.cli.shared.output import write_json
 
         write_json(first.trace.to_json(), json_to)
     if json_to != "-":
@@ -192,15 +192,15 @@ def _of_model(
 
 def _write_page(to: str, model: Any, *sides: Explained, quietly: bool = False) -> None:
     """All layers and heads of the model, opened where the explanation is."""
-    from regard.cli.output import write_page
-    from regard.views.page import Text, subject_of_trace
+    from regard.cli.shared.output import write_page
+    from regard.views.page import SheetText, subject_of_trace
 
     subjects = []
     for side in sides:
         special = [i for i, own in enumerate(side.reading.special) if own]
         start: dict[str, Any] = {"layer": side.layer, "head": side.head, "query": side.word}
         start |= {"key": side.to, "view": "compare" if len(sides) > 1 else "steps"}
-        text = Text(side.reading.tokens, special=special)
+        text = SheetText(side.reading.tokens, special=special)
         trace = model.whole(side.reading)
         subjects.append(
             subject_of_trace(trace, side.reading.text, model=side.model, start=start, text=text)
@@ -209,7 +209,7 @@ def _write_page(to: str, model: Any, *sides: Explained, quietly: bool = False) -
 
 
 def _loaded(name: str) -> Any:
-    from regard.worked.model import Model
+    from regard.inside.explain.model import Model
 
     try:
         return Model(name)
@@ -224,10 +224,10 @@ def _loaded(name: str) -> Any:
 def _print_model(explained: Explained, form: str | None, everything: bool) -> None:
     from rich.text import Text
 
-    from regard.views.console import make_console
-    from regard.views.head import Head, format_tokens, print_head
-    from regard.views.steps import print_steps
-    from regard.worked import told
+    from regard.inside.explain import words as told
+    from regard.views.terminal.console import make_console
+    from regard.views.terminal.head import Head, format_tokens, print_head
+    from regard.views.terminal.steps import print_steps
 
     console = make_console()
     place = explained.word, explained.head
@@ -251,10 +251,10 @@ def _print_model(explained: Explained, form: str | None, everything: bool) -> No
 def _print_comparison(first: Explained, second: Explained) -> None:
     from rich.text import Text
 
-    from regard.views.compare import Side, print_comparison
-    from regard.views.console import make_console
-    from regard.views.head import format_tokens
-    from regard.worked import told
+    from regard.inside.explain import words as told
+    from regard.views.terminal.compare import Side, print_comparison
+    from regard.views.terminal.console import make_console
+    from regard.views.terminal.head import format_tokens
 
     console = make_console()
     console.print(Text(told.format_place(first), style="bold"))
@@ -289,8 +289,8 @@ def _print(
 ) -> None:
     from rich.text import Text
 
-    from regard.views.console import make_console
-    from regard.views.steps import print_steps
+    from regard.views.terminal.console import make_console
+    from regard.views.terminal.steps import print_steps
     from regard.worked.remarks import remarks_on
     from regard.worked.sentence import on_equal_words
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from regard.cli.output import write_json
-from regard.cli.reading import (
+from regard.cli.shared.looking import (
     PARTS,
     check_folders,
     estimated,
@@ -20,13 +19,14 @@ from regard.cli.reading import (
     read_part,
     read_text,
 )
+from regard.cli.shared.output import write_json
 from regard.errors import DataError, RegardError
 from regard.text import visible
 
 if TYPE_CHECKING:
-    from regard.pretrained.corpus import State
-    from regard.pretrained.heads import Heads
-    from regard.pretrained.textmodel import TextModel
+    from regard.inside.heads.corpus import CorpusState
+    from regard.inside.heads.ranking import Heads
+    from regard.inside.textmodel import TextModel
 
 KINDS = [
     *("previous", "next", "same", "first", "separator", "repeat", "induction", "local", "broad")
@@ -107,16 +107,16 @@ def _of_text(
     most: int | None,
 ) -> tuple[Heads, bool]:
     """All heads by one text, and whether it was not stopped."""
-    from regard.pretrained.heads import Heads
-    from regard.pretrained.look import Wish, look
-    from regard.train.stop import stopping
+    from regard.inside.heads.ranking import Heads
+    from regard.inside.look import LookRequest, look
+    from regard.train.run.stop import stopping
 
-    wish = Wish(part=read_part(model, part, target), link=link, links=0)
+    wish = LookRequest(part=read_part(model, part, target), link=link, links=0)
     tokens = model.read(text, most)
     other = model.target(tokens, target, most) if wish.part in ("decoder", "cross") else None
     with noted(), stopping() as stop, layers_done("looking") as progress:
         if not model.has_both:
-            estimated(lambda start: look(model, start, Wish(links=0)), tokens)
+            estimated(lambda start: look(model, start, LookRequest(links=0)), tokens)
         found = look(model, tokens, wish, target=other, progress=progress, stop=stop)
     if stop.is_set():
         what = f"stopped after layer {found.done} of {found.layers}; this is what was finished"
@@ -133,9 +133,9 @@ def _of_corpus(
     state: str | None,
 ) -> tuple[Heads | None, bool]:
     """All heads by a corpus; None on processes that do not talk to the user."""
-    from regard.pretrained.corpus import rank_corpus
-    from regard.train.distributed import joined
-    from regard.train.stop import stopping
+    from regard.inside.heads.corpus import rank_corpus
+    from regard.train.run.distributed import joined
+    from regard.train.run.stop import stopping
 
     with joined("cpu") as world, stopping() as stop:
         first: list[TextModel] = []
@@ -160,7 +160,9 @@ def _of_corpus(
         return done.sums.heads(loaded.name, link is not None), not stop.is_set()
 
 
-def _say(done: State, stopped: bool, state: str | None, model: TextModel, most: int | None) -> None:
+def _say(
+    done: CorpusState, stopped: bool, state: str | None, model: TextModel, most: int | None
+) -> None:
     """What was read, what was left out, how to go on."""
     sums = done.sums
     if sums.texts == 0 and not stopped:
@@ -182,8 +184,8 @@ def _say(done: State, stopped: bool, state: str | None, model: TextModel, most: 
 def _write(
     found: Heads, kind: str | None, link: tuple[str, str] | None, top: int, json_to: str | None
 ) -> None:
-    from regard.views.console import make_console
-    from regard.views.heads import print_heads
+    from regard.views.terminal.console import make_console
+    from regard.views.terminal.heads import print_heads
 
     if json_to:
         content = found.to_json(kind)
@@ -221,7 +223,7 @@ class CorpusProgress:
         if self.bar:
             self.bar.stop()
 
-    def __call__(self, state: State, share: float) -> None:
+    def __call__(self, state: CorpusState, share: float) -> None:
         if not self.shown:
             return
         now = time.monotonic()
@@ -260,6 +262,6 @@ class CorpusProgress:
 
 
 def _clock(seconds: float) -> str:
-    from regard.train.progress import format_seconds
+    from regard.train.run.progress import format_seconds
 
     return format_seconds(seconds)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from regard.cli.output import write_json
-from regard.cli.reading import (
+from regard.cli.shared.looking import (
     PARTS,
     check_folders,
     estimated,
@@ -18,12 +17,13 @@ from regard.cli.reading import (
     read_part,
     read_text,
 )
+from regard.cli.shared.output import write_json
 from regard.errors import RegardError
 from regard.text import visible
 
 if TYPE_CHECKING:
-    from regard.pretrained.look import Look, Wish
-    from regard.pretrained.textmodel import TextModel
+    from regard.inside.look import Look, LookRequest
+    from regard.inside.textmodel import TextModel
     from regard.views.page import Subject
 
 THUMBNAIL = 48
@@ -92,15 +92,15 @@ def look(
         raise RegardError("--compare and --compare-model put a second side on a page: add --html")
     check_folders(json_to, csv_to, html_to, png, svg)
     content = read_text(text, file)
-    from regard.pretrained.look import Wish
+    from regard.inside.look import LookRequest
 
     if png or svg:
-        from regard.views.lookpicture import check_picture
+        from regard.views.picture.look import check_picture
 
         check_picture()
     loaded = load_model(model)
     thumbnails = THUMBNAIL if (png or svg) and head is None and word is None else 0
-    wish = Wish(
+    wish = LookRequest(
         part=read_part(loaded, part, target),
         layer=layer,
         head=head,
@@ -111,7 +111,7 @@ def look(
         cells=thumbnails,
     )
     if html_to:
-        from regard.pretrained.page import check_page
+        from regard.inside.sheets import check_page
 
         layers = None if layer is None else [layer]
         check_page(loaded, loaded.read(content, max_tokens), layers)
@@ -133,13 +133,13 @@ def look(
 
 
 def _look(
-    model: TextModel, text: str, target: str | None, wish: Wish, most: int | None
+    model: TextModel, text: str, target: str | None, wish: LookRequest, most: int | None
 ) -> tuple[Look, bool]:
     """The look, and whether it was not stopped."""
     from dataclasses import replace
 
-    from regard.pretrained.look import look as look_into
-    from regard.train.stop import stopping
+    from regard.inside.look import look as look_into
+    from regard.train.run.stop import stopping
 
     tokens = model.read(text, most)
     other = None
@@ -162,8 +162,8 @@ def _write_page(
     to: str, sides: list[tuple[TextModel, str]], result: Look, target: str | None, quietly: bool
 ) -> None:
     """A second pass that keeps queries, keys and values: what a page carries."""
-    from regard.cli.output import write_page
-    from regard.pretrained.page import subject_of_text
+    from regard.cli.shared.output import write_page
+    from regard.inside.sheets import subject_of_text
 
     wish = result.wish
     start = {"view": "overview" if wish.head is None else "head", "head": wish.head or 0}
@@ -195,9 +195,9 @@ def _write(
     svg: str | None,
     top: int,
 ) -> None:
-    from regard.pretrained.lookfiles import look_json, write_csv
-    from regard.views.console import make_console
-    from regard.views.look import print_look
+    from regard.inside.lookfiles import look_json, write_csv
+    from regard.views.terminal.console import make_console
+    from regard.views.terminal.look import print_look
 
     if json_to:
         write_json(json.dumps(look_json(result), ensure_ascii=False, allow_nan=False), json_to)
@@ -205,7 +205,7 @@ def _write(
         write_csv(result, csv_to)
     for kind, path in (("png", png), ("svg", svg)):
         if path:
-            from regard.views.lookpicture import save_picture
+            from regard.views.picture.look import save_picture
 
             save_picture(result, path, kind)
     if json_to != "-":

@@ -12,7 +12,7 @@ from regard.errors import RegardError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from regard.models.account import Account, Verdict
+    from regard.models.reading import SentenceReading, Verdict
 
 
 @click.command()
@@ -53,7 +53,7 @@ def read(
     the attention that the new word gives them, in hundredths. A classifier shows its label and the
     words that it decided by.
     """
-    from regard.cli.input import texts_of
+    from regard.cli.shared.input import texts_of
 
     texts = texts_of(sentences, file, "read")
     if everything and (layer is not None or head is not None):
@@ -71,21 +71,23 @@ def read(
     if json_to is not None:
         _write_json(accounts, json_to)
         return
-    from regard.models.account import Account
-    from regard.views.console import make_console
+    from regard.models.reading import SentenceReading
+    from regard.views.terminal.console import make_console
 
     console = make_console()
     for number, account in enumerate(accounts):
         if number:
             click.echo()
-        if isinstance(account, Account):
+        if isinstance(account, SentenceReading):
             _print_account(account, console, layer, head, everything)
         else:
             _print_verdict(account, console)
 
 
-def _write_page(account: Account | Verdict, to: str, text: str, quietly: bool) -> Account | Verdict:
-    from regard.cli.output import write_page
+def _write_page(
+    account: SentenceReading | Verdict, to: str, text: str, quietly: bool
+) -> SentenceReading | Verdict:
+    from regard.cli.shared.output import write_page
     from regard.views.page import subject_of_trace
 
     subject = subject_of_trace(account.trace, text, model=account.model, start={"view": "reading"})
@@ -95,11 +97,11 @@ def _write_page(account: Account | Verdict, to: str, text: str, quietly: bool) -
     return account
 
 
-def _accounts(name: str, texts: list[str]) -> Iterator[Account | Verdict]:
+def _accounts(name: str, texts: list[str]) -> Iterator[SentenceReading | Verdict]:
     """Each text as the model of that name or folder reads it; empty lines are left out."""
-    from regard.models.account import judge_sentence, read_sentence
-    from regard.train.folder import RunFolder, load_classifier, load_language_model
-    from regard.train.shipped import find_folder
+    from regard.models.reading import judge_sentence, read_sentence
+    from regard.store.folder import RunFolder, load_classifier, load_language_model
+    from regard.store.shipped import find_folder
 
     folder = find_folder(name, "lm")
     task = RunFolder(folder).read_config().get("task")
@@ -118,9 +120,13 @@ def _accounts(name: str, texts: list[str]) -> Iterator[Account | Verdict]:
 
 
 def _print_account(
-    account: Account, console: Console, layer: int | None, head: int | None, everything: bool
+    account: SentenceReading,
+    console: Console,
+    layer: int | None,
+    head: int | None,
+    everything: bool,
 ) -> None:
-    from regard.views.reading import print_reading
+    from regard.views.terminal.reading import print_reading
 
     layers, heads = account.attention.shape[:2]
     if not layers:
@@ -142,7 +148,7 @@ def _print_account(
     _print_unknown(account.unknown)
 
 
-def _title(account: Account, layer: int, head: int | None) -> str:
+def _title(account: SentenceReading, layer: int, head: int | None) -> str:
     layers, heads = account.attention.shape[:2]
     where = [f"layer {layer}"] if layers > 1 else []
     if heads > 1:
@@ -152,8 +158,8 @@ def _title(account: Account, layer: int, head: int | None) -> str:
 
 
 def _print_verdict(verdict: Verdict, console: Console) -> None:
-    from regard.views.reading import print_weighted
-    from regard.views.text import visible
+    from regard.text import visible
+    from regard.views.terminal.reading import print_weighted
 
     ranked = sorted(zip(verdict.probabilities, verdict.labels, strict=True), reverse=True)
     click.echo("  ".join(f"{visible(label)} {100 * p:.1f} %" for p, label in ranked[:8]))
@@ -162,7 +168,7 @@ def _print_verdict(verdict: Verdict, console: Console) -> None:
 
 
 def _print_unknown(words: list[str]) -> None:
-    from regard.views.words import listed
+    from regard.views.terminal.words import listed
 
     if words:
         click.echo(f"not in the model's vocabulary: {listed(words)}")

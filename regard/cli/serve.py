@@ -37,7 +37,7 @@ def serve(models: tuple[str, ...], port: int, max_tokens: int, open_it: bool) ->
         from regard.web.app import make_app
     except ImportError as error:
         raise MissingExtraError("regard serve", "web") from error
-    from regard.cli.reading import load_model
+    from regard.cli.shared.looking import load_model
 
     loaded = {name: load_model(name) for name in dict.fromkeys(models or ("minilm",))}
     listening = _bound(port)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from regard.train.job import Job
-    from regard.train.loop import Outcome
+    from regard.train.run.loop import Outcome
+    from regard.train.tasks.job import Job
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -136,7 +136,7 @@ def translate(reverse: bool, **options: Any) -> None:
     All settings with a sentence for each: docs/train.md. Several processes: start it with
     'torchrun --nproc-per-node 2 -m regard train translate …'.
     """
-    from regard.train.translate import Translate
+    from regard.train.tasks.translate import Translate
 
     run(Translate(), options, reversed_sides if reverse else None)
 
@@ -169,7 +169,7 @@ def lm(**options: Any) -> None:
     All settings with a sentence for each: docs/language.md. 'regard evaluate' gives the perplexity
     on the test part, 'regard read' shows what each word attends to.
     """
-    from regard.train.lm import Language
+    from regard.train.tasks.lm import Language
 
     run(Language(), options)
 
@@ -200,7 +200,7 @@ def classify(**options: Any) -> None:
     The label comes first, then a tab or a space, then the sentence. All settings with a sentence
     for each: docs/classify.md. 'regard evaluate' gives accuracy and confusion on the test part.
     """
-    from regard.train.classify import Classify
+    from regard.train.tasks.classify import Classify
 
     run(Classify(), options)
 
@@ -209,10 +209,10 @@ def run(
     job: Job, options: dict[str, Any], change: Callable[[dict[str, Any]], Any] | None = None
 ) -> None:
     """Train as the options say; ``change`` gives the data settings another form."""
-    from regard.train.distributed import ToldError
-    from regard.train.job import train as train_model
-    from regard.train.progress import progress_on
+    from regard.train.run.distributed import ToldError
+    from regard.train.run.progress import progress_on
     from regard.train.settings import merged, nested, parse_assignment, read_toml
+    from regard.train.tasks.job import train as train_model
 
     config, assignments = options.pop("config"), options.pop("assignments")
     output, resume = options.pop("output"), options.pop("resume")
@@ -263,7 +263,7 @@ def reversed_sides(data: dict[str, Any]) -> dict[str, Any]:
 
 def format_outcome(outcome: Outcome, output: str) -> str:
     """The last line: why it ended, how good it is, where it is."""
-    from regard.train.progress import format_seconds
+    from regard.train.run.progress import format_seconds
 
     best = outcome.state.best
     figure = "" if best is None else f", validation {outcome.figure} {best:.2f}"

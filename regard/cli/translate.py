@@ -11,7 +11,7 @@ import click
 from regard.errors import RegardError
 
 if TYPE_CHECKING:
-    from regard.models.translation import Translation
+    from regard.models.translators.translation import Translation
     from regard.trace import Trace
 
 
@@ -70,9 +70,9 @@ def translate(
     regard translate "Können Sie mir helfen, diesen Satz zu übersetzen?" --alignment
     regard translate --model transformer --file german.txt > english.txt
     """
-    from regard.cli.input import texts_of
-    from regard.models.translation import translate_texts
-    from regard.train.shipped import find_translator
+    from regard.cli.shared.input import texts_of
+    from regard.models.translators.translation import translate_texts
+    from regard.store.shipped import find_translator
 
     texts = texts_of(sentences, file, "translate")
     translator, tokens = find_translator(model)
@@ -89,7 +89,7 @@ def translate(
     )
     trace: Trace | None = None
     if trace_to is not None or html_to is not None:
-        from regard.models.translation import trace_of
+        from regard.models.translators.translation import trace_of
 
         if len(texts) != 1:
             option = "--html" if trace_to is None else "--trace"
@@ -108,7 +108,7 @@ def translate(
 
 
 def _write_page(to: str, trace: Trace, text: str, model: str, quietly: bool) -> None:
-    from regard.cli.output import write_page
+    from regard.cli.shared.output import write_page
     from regard.views.page import subject_of_trace
 
     subject = subject_of_trace(trace, text, model=model)
@@ -118,9 +118,9 @@ def _write_page(to: str, trace: Trace, text: str, model: str, quietly: bool) -> 
 
 
 def _print(found: Iterator[Translation], texts: Sequence[str], alignment: bool) -> None:
-    from regard.views.alignment import print_alignment
-    from regard.views.console import make_console
-    from regard.views.text import visible
+    from regard.text import visible
+    from regard.views.terminal.alignment import print_alignment
+    from regard.views.terminal.console import make_console
 
     console = make_console()
     for i, translation in enumerate(found):

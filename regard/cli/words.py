@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from regard.views.text import visible
+from regard.text import visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from regard.embed.words import Words
+    from regard.vectors.words import Words
 
 FORMATS = ["auto", "glove", "word2vec", "word2vec-binary", "fasttext"]
 PATIENCE = 5.0  # seconds between two lines of progress, at least, where there is no terminal
@@ -78,7 +78,7 @@ def train(
     **settings: Any,
 ) -> None:
     """Train Word2Vec on TEXT_FILE, one sentence a line."""
-    from regard.embed import word2vec
+    from regard.vectors import word2vec
 
     check_out(text_file, out)
     with progress("training") as report:
@@ -120,8 +120,8 @@ def train(
 
 def check_out(text_file: str, out: str) -> None:
     """What can be known to be wrong with ``out`` is said before an hour of training."""
-    from regard.embed.vectorsave import save_format
     from regard.errors import FileError
+    from regard.vectors.save import save_format
 
     save_format(out)
     if not Path(out).absolute().parent.is_dir():
@@ -136,7 +136,7 @@ def check_out(text_file: str, out: str) -> None:
 @click.option("-k", default=10, show_default=True, help="How many.")
 def nearest(file: str, format: str, encoding: str, json_to: str | None, word: str, k: int) -> None:
     """The words of FILE nearest to WORD, by cosine."""
-    from regard.views.words import near_table
+    from regard.views.terminal.words import near_table
 
     loaded = load(file, format, encoding)
     found, lines = entry(loaded, word)
@@ -155,7 +155,7 @@ def nearest(file: str, format: str, encoding: str, json_to: str | None, word: st
 @click.argument("text")
 def sentence(file: str, format: str, encoding: str, json_to: str | None, text: str) -> None:
     """TEXT as one vector: the average of its words' vectors in FILE."""
-    from regard.views.words import format_vector, listed
+    from regard.views.terminal.words import format_vector, listed
 
     loaded = load(file, format, encoding)
     made = loaded.sentence(text)
@@ -181,7 +181,7 @@ def sentence(file: str, format: str, encoding: str, json_to: str | None, text: s
 @click.argument("word", required=False)
 def show(file: str, format: str, encoding: str, json_to: str | None, word: str | None) -> None:
     """What FILE holds; with WORD, that word's vector."""
-    from regard.views.words import format_vector, listed
+    from regard.views.terminal.words import format_vector, listed
 
     loaded = load(file, format, encoding)
     lines: list[RenderableType]
@@ -205,8 +205,8 @@ def show(file: str, format: str, encoding: str, json_to: str | None, word: str |
 
 def load(file: str, format: str, encoding: str) -> Words:
     """Load, with progress; words that come again in the file are told of on stderr."""
-    from regard.embed.words import Words
-    from regard.views.words import listed
+    from regard.vectors.words import Words
+    from regard.views.terminal.words import listed
 
     with progress("loading") as report:
         loaded = Words.load(file, format, encoding=encoding, progress=report)
@@ -235,8 +235,8 @@ def untrained(loaded: Words) -> list[str]:
 
 def answer(lines: list[Any], result: dict[str, Any], json_to: str | None) -> None:
     """Print for a reader, write JSON, or print JSON alone."""
-    from regard.cli.output import write_json
-    from regard.views.console import make_console
+    from regard.cli.shared.output import write_json
+    from regard.views.terminal.console import make_console
 
     if json_to != "-":
         console = make_console()

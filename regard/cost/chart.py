@@ -20,7 +20,7 @@ MARGIN = 8
 
 
 @dataclass(frozen=True)
-class Line:
+class ChartLine:
     """One series: its letter, its colour (any that rich knows) and a value for each x."""
 
     letter: str
@@ -28,7 +28,7 @@ class Line:
     values: Sequence[float]
 
 
-class Grid:
+class DotGrid:
     """Cells of a character each, every one with 2 × 4 dots; y grows upwards from 0."""
 
     def __init__(self, columns: int, rows: int) -> None:
@@ -64,7 +64,7 @@ class Grid:
 
 def loglog(
     xs: Sequence[int],
-    lines: Sequence[Line],
+    lines: Sequence[ChartLine],
     label: Callable[[float], str],
     *,
     columns: int,
@@ -76,7 +76,7 @@ def loglog(
     """
     low, high = _bounds([value for line in lines for value in line.values])
     across = [_place(x, xs[0], xs[-1]) for x in xs]
-    grid = Grid(columns, rows)
+    grid = DotGrid(columns, rows)
     for line in lines:
         up = [_place(value, low, high) for value in line.values]
         _join(grid, across, up, line.colour)
@@ -103,7 +103,7 @@ def _place(value: float, low: float, high: float) -> float:
     return math.log(value / low) / math.log(high / low)
 
 
-def _join(grid: Grid, xs: Sequence[float], ys: Sequence[float], colour: str) -> None:
+def _join(grid: DotGrid, xs: Sequence[float], ys: Sequence[float], colour: str) -> None:
     """Dots along the straight lines between neighbouring points."""
     for i in range(len(xs) - 1):
         wide, tall = (xs[i + 1] - xs[i]) * 2 * grid.columns, (ys[i + 1] - ys[i]) * 4 * grid.rows

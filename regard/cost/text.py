@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from rich.text import Text
 
-from regard.cost.chart import COLOURS, Line, loglog
+from regard.cost.chart import COLOURS, ChartLine, loglog
 from regard.cost.result import QUESTION, Costs
 from regard.cost.units import in_bytes, in_seconds
 
@@ -82,8 +82,8 @@ def _row(head: str, left: Iterable[str], right: Iterable[str]) -> str:
 def _charts(costs: Costs) -> list[Text]:
     """Time and memory side by side."""
     pairs = list(zip(costs.mechanisms, COLOURS, strict=True))
-    times = [Line(run.mechanism.letter, colour, run.seconds) for run, colour in pairs]
-    sizes = [Line(run.mechanism.letter, colour, run.bytes) for run, colour in pairs]
+    times = [ChartLine(run.mechanism.letter, colour, run.seconds) for run, colour in pairs]
+    sizes = [ChartLine(run.mechanism.letter, colour, run.bytes) for run, colour in pairs]
     left = loglog(costs.lengths, times, in_seconds, columns=29, rows=12)
     right = loglog(costs.lengths, sizes, in_bytes, columns=29, rows=12)
     lines = [Text(f"{'time over n':>19}{'':20}{'peak memory over n':>26}", "bold")]

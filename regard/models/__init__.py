@@ -15,8 +15,7 @@ account.py            what these did while they read a sentence
 bert.py               the encoder alone; bertfile.py, berttext.py read published weights and text
 """
 
-from regard.models.decode import Hypothesis, translate_batch
-from regard.models.translator import (
+from regard.models.translators.base import (
     MODELS,
     SIZES,
     Loss,
@@ -25,6 +24,7 @@ from regard.models.translator import (
     build,
     sized,
 )
+from regard.models.translators.beam import Hypothesis, translate_batch
 
 __all__ = [
     "MODELS",

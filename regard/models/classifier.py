@@ -16,10 +16,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.attention import attend, dot, padding
-from regard.models.body import make_body
 from regard.models.design import DESIGNS, DesignConfig, shape
 from regard.models.dropout import Dropout
-from regard.models.translator import check_source
+from regard.models.stack import make_body
+from regard.models.translators.base import check_source
 from regard.record import note, recording, scope
 
 CLASSIFIERS = ("words", *DESIGNS)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from regard.errors import ConfigError, nearest
 from regard.models.config import ModelConfig, share, whole
-from regard.models.sizes import SIZES
+from regard.models.translators.sizes import SIZES
 
 DESIGNS = ("simple-rnn", "simple-rnn+attention", "lstm", "lstmn", "transformer")
 """In the order of their history, each recurrent one with its twin that attends."""

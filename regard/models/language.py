@@ -15,13 +15,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.embed.tokens import PAD
-from regard.models.body import Read, make_body
 from regard.models.config import truth
 from regard.models.design import DesignConfig, shape
 from regard.models.dropout import Dropout
-from regard.models.translator import Loss, check_source, pick, real
+from regard.models.stack import Features, make_body
+from regard.models.translators.base import Loss, check_source, pick, real
 from regard.models.vocabulary import linear_cross_entropy
+from regard.pieces.tokenizer import PAD
 from regard.recurrent import Tapes
 
 
@@ -69,10 +69,10 @@ class LanguageModel(nn.Module):
         self.bias = nn.Parameter(torch.zeros(size))
         self.dropout = Dropout(config.dropout)
 
-    def features(self, ids: Tensor, state: Tapes | None = None) -> Read:
+    def features(self, ids: Tensor, state: Tapes | None = None) -> Features:
         """What the next word is predicted from, after each of ``ids`` (B, n): (B, n, width)."""
         read, after = self.body(self.dropout(F.embedding(ids, self.words)), None, state)
-        return Read(self.dropout(self.readout(read)), after)
+        return Features(self.dropout(self.readout(read)), after)
 
     def logits(self, features: Tensor) -> Tensor:
         """Scores (..., V) of every token."""

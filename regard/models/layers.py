@@ -12,9 +12,9 @@ from typing import NamedTuple, Protocol
 from torch import Tensor, nn
 
 from regard.attention import KeyValueCache, Mask, MultiHeadAttention, causal
-from regard.embed.positions import sinusoidal
 from regard.models.dropout import Dropout
 from regard.record import scope
+from regard.vectors.positions import sinusoidal
 
 WORTH = 0.05
 """The share of padding from which it is worth leaving it out."""
@@ -59,7 +59,7 @@ class Positions(nn.Module):
         return self.table[first : first + n]
 
 
-class Rows(NamedTuple):
+class RealRows(NamedTuple):
     """Which of batch × n positions are held: ``rows`` of them, or all (None)."""
 
     rows: Tensor | None
@@ -67,7 +67,7 @@ class Rows(NamedTuple):
     n: int
 
     @classmethod
-    def of(cls, rows: Tensor | None, batch: int, n: int) -> Rows:
+    def of(cls, rows: Tensor | None, batch: int, n: int) -> RealRows:
         """Leave the padding out if that is worth it: ``rows`` are the real positions."""
         if rows is not None and len(rows) > (1 - WORTH) * batch * n:
             rows = None
@@ -100,7 +100,7 @@ class FeedForward(nn.Module):
         return y
 
 
-class Layer(nn.Module):
+class TransformerLayer(nn.Module):
     """What both kinds of layer share: how a sublayer joins the stream."""
 
     def __init__(self, config: LayerConfig) -> None:
@@ -119,10 +119,10 @@ class Layer(nn.Module):
         return joined if self.before else norm(joined)
 
 
-class EncoderLayer(Layer):
+class EncoderLayer(TransformerLayer):
     """Self-attention and feed-forward."""
 
-    def forward(self, x: Tensor, rows: Rows, mask: Mask | None) -> Tensor:
+    def forward(self, x: Tensor, rows: RealRows, mask: Mask | None) -> Tensor:
         """``x`` (tokens, width) → the same; ``mask`` leaves out the padding."""
 
         def attention(x: Tensor) -> Tensor:
@@ -133,7 +133,7 @@ class EncoderLayer(Layer):
         return self.join(x, self.feedforward_norm, self.feedforward)
 
 
-class DecoderLayer(Layer):
+class DecoderLayer(TransformerLayer):
     """Causal self-attention, cross-attention to the encoder's memory, feed-forward."""
 
     def __init__(self, config: LayerConfig) -> None:
@@ -141,7 +141,7 @@ class DecoderLayer(Layer):
         self.cross = MultiHeadAttention(config.width, config.heads)
         self.cross_norm = nn.LayerNorm(config.width)
 
-    def forward(self, x: Tensor, rows: Rows, memory: Tensor, mask: Mask | None) -> Tensor:
+    def forward(self, x: Tensor, rows: RealRows, memory: Tensor, mask: Mask | None) -> Tensor:
         """``x`` (tokens, width) → the same; ``memory`` (B, S, width) with its padding's mask."""
 
         def attention(x: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.recurrent.product import add_product, product, product_type
+from regard.recurrent.scan.product import add_product, product, product_type
 
 ROWS = 512
 """Rows of scores that the loss holds at a time."""

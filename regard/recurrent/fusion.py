@@ -18,7 +18,7 @@ from regard.record import note, recording, scope
 from regard.recurrent.lstmn import LSTMNLayer
 
 
-class Source(NamedTuple):
+class SourceTapes(NamedTuple):
     """The tapes of what was read, for the decoder to look at."""
 
     tapes: Tensor
@@ -28,11 +28,11 @@ class Source(NamedTuple):
     mask: Mask | None
     """Which slots are padding."""
 
-    def select(self, rows: Tensor) -> Source:
+    def select(self, rows: Tensor) -> SourceTapes:
         """Those of these sentences."""
         allowed = None if self.mask is None else self.mask.allowed
         mask = None if allowed is None else Mask(allowed=allowed[rows])
-        return Source(self.tapes[rows], self.keys[rows], mask)
+        return SourceTapes(self.tapes[rows], self.keys[rows], mask)
 
 
 class Written(NamedTuple):
@@ -79,10 +79,10 @@ class Fusion(nn.Module, ABC):
         nn.init.uniform_(self.u, -1 / math.sqrt(hidden), 1 / math.sqrt(hidden))
 
     @abstractmethod
-    def step(self, x: Tensor, written: Written, source: Source) -> tuple[Fused, Written]:
+    def step(self, x: Tensor, written: Written, source: SourceTapes) -> tuple[Fused, Written]:
         """Read one word ``x`` (N, width) of each of N texts, N = sentences × texts of each."""
 
-    def forward(self, x: Tensor, written: Written, source: Source) -> Fused:
+    def forward(self, x: Tensor, written: Written, source: SourceTapes) -> Fused:
         """Read ``x`` (n, N, width) word by word; all results with an axis n in front."""
         steps = []
         for t, x_t in enumerate(x.unbind()):
@@ -91,9 +91,9 @@ class Fusion(nn.Module, ABC):
             steps.append(step)
         return Fused(*(torch.stack(parts) for parts in zip(*steps, strict=True)))
 
-    def source(self, tapes: Tensor, mask: Mask | None) -> Source:
+    def source(self, tapes: Tensor, mask: Mask | None) -> SourceTapes:
         """The ``tapes`` [g_j; m_j] (sentences, slots, 2 · hidden), ready to be looked at."""
-        return Source(tapes, tapes[..., : self.hidden] @ self.w_source.t(), mask)
+        return SourceTapes(tapes, tapes[..., : self.hidden] @ self.w_source.t(), mask)
 
     def start(self, last: Tensor) -> Written:
         """Nothing written yet; ``last`` (N, 2 · hidden) is the source's last slot."""
@@ -101,7 +101,7 @@ class Fusion(nn.Module, ABC):
         key = last[:, : self.hidden] @ self.own.w_key.t()
         return Written(last.unsqueeze(1), key.unsqueeze(1), zeros, zeros)
 
-    def inter(self, query: Tensor, source: Source) -> tuple[Tensor, Tensor, Tensor]:
+    def inter(self, query: Tensor, source: SourceTapes) -> tuple[Tensor, Tensor, Tensor]:
         """g~_t, m~_t and the weights: what the source gives to ``query`` (N, hidden)."""
         with scope("inter-attention"):
             mixed, weights = attend(
@@ -153,7 +153,7 @@ class ShallowFusion(Fusion):
         super().__init__(width + hidden, hidden)
         self.w_before = _matrix(hidden, hidden)
 
-    def step(self, x: Tensor, written: Written, source: Source) -> tuple[Fused, Written]:
+    def step(self, x: Tensor, written: Written, source: SourceTapes) -> tuple[Fused, Written]:
         before = written.tapes[:, -1, : self.hidden]
         found, _, weights = self.inter(before @ self.w_before.t(), source)
         x = torch.cat((x, found), -1)
@@ -179,7 +179,7 @@ class DeepFusion(Fusion):
         nn.init.xavier_uniform_(self.gate.weight)
         nn.init.zeros_(self.gate.bias)
 
-    def step(self, x: Tensor, written: Written, source: Source) -> tuple[Fused, Written]:
+    def step(self, x: Tensor, written: Written, source: SourceTapes) -> tuple[Fused, Written]:
         query = x @ self.w_input.t() + written.found @ self.w_found.t()
         found, cell, weights = self.inter(query, source)
         old_h, old_c = self.intra(x, written)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.record import note, recording
-from regard.recurrent.scan import scan
+from regard.recurrent.scan.gated import scan
 
 
 class GatedUnit(nn.Module):

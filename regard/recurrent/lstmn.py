@@ -9,9 +9,9 @@ from torch import Tensor, nn
 
 from regard.attention.score import additive
 from regard.record import note, recording, scope
-from regard.recurrent.lstmnscan import Matrices, lstmn_scan
-from regard.recurrent.reader import Layer, Reader
-from regard.recurrent.tape import Memory
+from regard.recurrent.reader import Reader, ReaderLayer
+from regard.recurrent.scan.lstmn import LSTMNMatrices, lstmn_scan
+from regard.recurrent.tape import TapeMemory
 from regard.recurrent.torchlike import converted, like_torch
 
 
@@ -46,7 +46,7 @@ class LSTMN(Reader):
         return made
 
 
-class LSTMNLayer(Layer):
+class LSTMNLayer(ReaderLayer):
     """``inputs`` and ``recurrent`` are W's parts for x_t, with b, and for h~_t.
 
     Their rows are those of i, f, c^ and o, as in ``nn.LSTM``.
@@ -78,7 +78,7 @@ class LSTMNLayer(Layer):
         return additive(query, key, self.v)
 
     def forward(
-        self, x: Tensor, memory: Memory, summary: Tensor, real: Tensor | None
+        self, x: Tensor, memory: TapeMemory, summary: Tensor, real: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         if self.attends and memory.looks is None and len(x):
             return self.scan(x, memory, summary, real)
@@ -100,10 +100,10 @@ class LSTMNLayer(Layer):
         return torch.stack(states) if states else projected[..., :width], summary
 
     def scan(
-        self, x: Tensor, memory: Memory, summary: Tensor, real: Tensor | None
+        self, x: Tensor, memory: TapeMemory, summary: Tensor, real: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """The loop of :meth:`forward` with its gradient written out: when nobody looks inside."""
-        matrices = Matrices(
+        matrices = LSTMNMatrices(
             self.inputs.weight,
             self.inputs.bias,
             self.recurrent,

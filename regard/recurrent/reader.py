@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from regard.errors import ConfigError, ShapeError
 from regard.record import note, recording, scope
-from regard.recurrent.tape import Memory, Tapes, aligned, check_lengths
+from regard.recurrent.tape import TapeMemory, Tapes, aligned, check_lengths
 
 
 class Reading(NamedTuple):
@@ -26,7 +26,7 @@ class Reading(NamedTuple):
     """Of each layer, if asked for: (batch, t, i), the attention of word t to word i."""
 
 
-class Layer(nn.Module, ABC):
+class ReaderLayer(nn.Module, ABC):
     """One layer: its own weights, and a loop over the words."""
 
     inputs: nn.Linear
@@ -38,7 +38,7 @@ class Layer(nn.Module, ABC):
 
     @abstractmethod
     def forward(
-        self, x: Tensor, memory: Memory, summary: Tensor, real: Tensor | None
+        self, x: Tensor, memory: TapeMemory, summary: Tensor, real: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """Read ``x`` (n, batch, width) onto ``memory``: outputs (n, batch, hidden), summary.
 
@@ -81,12 +81,12 @@ class Reader(nn.Module, ABC):
         self.layers = nn.ModuleList(self.layer(width) for width in widths)
 
     @abstractmethod
-    def layer(self, width: int) -> Layer:
+    def layer(self, width: int) -> ReaderLayer:
         """A layer for inputs of this width."""
 
-    def parts(self) -> list[Layer]:
+    def parts(self) -> list[ReaderLayer]:
         """The layers, from the lowest."""
-        return [layer for layer in self.layers if isinstance(layer, Layer)]
+        return [layer for layer in self.layers if isinstance(layer, ReaderLayer)]
 
     def forward(
         self,
@@ -177,7 +177,7 @@ class Reader(nn.Module, ABC):
         words = before.lengths + (n if lengths is None else lengths)
         return x, self._state(tapes, summaries, keys, words), weights
 
-    def _memories(self, before: Tapes, n: int) -> Iterator[tuple[Layer, Memory]]:
+    def _memories(self, before: Tapes, n: int) -> Iterator[tuple[ReaderLayer, TapeMemory]]:
         """Each layer with its tape, which has room for n words more."""
         values = before.values()
         slot = torch.arange(values.shape[2], device=values.device)
@@ -187,7 +187,7 @@ class Reader(nn.Module, ABC):
             keys = None if before.keys is None or torch.is_grad_enabled() else before.keys[k]
             if keys is None:
                 keys = layer.project(values[k, ..., : self.hidden_size])
-            yield layer, Memory(values[k], keys, before.lengths, n, self.window)
+            yield layer, TapeMemory(values[k], keys, before.lengths, n, self.window)
 
     def _state(
         self, tapes: list[Tensor], summaries: list[Tensor], keys: list[Tensor], words: Tensor

@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from regard.attention.score import additive, dot
 from regard.errors import ConfigError
 from regard.record import note, recording, scope
-from regard.recurrent.reader import Layer, Reader
-from regard.recurrent.selfscan import Matrices, self_scan
-from regard.recurrent.tape import Memory
+from regard.recurrent.reader import Reader, ReaderLayer
+from regard.recurrent.scan.selfattentive import SelfAttentiveMatrices, self_scan
+from regard.recurrent.tape import TapeMemory
 from regard.recurrent.torchlike import converted, like_torch
 
 
@@ -81,7 +81,7 @@ class SelfAttentiveRNN(Reader):
         return made
 
 
-class SelfAttentiveLayer(Layer):
+class SelfAttentiveLayer(ReaderLayer):
     """``inputs`` is A's part for x_t with b, ``recurrent`` that for c_{t-1}, ``previous`` h's."""
 
     def __init__(self, width: int, hidden: int, previous: bool, score: str | None) -> None:
@@ -112,7 +112,7 @@ class SelfAttentiveLayer(Layer):
         return dot(query, key) if self.v is None else additive(query, key, self.v)
 
     def forward(
-        self, x: Tensor, memory: Memory, summary: Tensor, real: Tensor | None
+        self, x: Tensor, memory: TapeMemory, summary: Tensor, real: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         if self.attends and memory.looks is None and len(x):
             return self.scan(x, memory, summary, real)
@@ -133,10 +133,10 @@ class SelfAttentiveLayer(Layer):
         return torch.stack(states) if states else projected, c
 
     def scan(
-        self, x: Tensor, memory: Memory, summary: Tensor, real: Tensor | None
+        self, x: Tensor, memory: TapeMemory, summary: Tensor, real: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """The loop of :meth:`forward` with its gradient written out: when nobody looks inside."""
-        matrices = Matrices(
+        matrices = SelfAttentiveMatrices(
             self.inputs.weight,
             self.inputs.bias,
             self.recurrent,

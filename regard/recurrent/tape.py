@@ -17,7 +17,7 @@ from regard.attention.attend import mix, weigh
 from regard.attention.score import Score
 from regard.errors import RegardError, ShapeError
 from regard.record import recording
-from regard.recurrent.scanned import extended
+from regard.recurrent.scan.result import extended
 
 
 class Tapes(NamedTuple):
@@ -154,7 +154,7 @@ class Buffer:
         return torch.stack(self.rows[first:], 1) if self.size > first else self.empty
 
 
-class Memory:
+class TapeMemory:
     """The tape of one layer during one call: it grows by a word at each step and is looked at."""
 
     def __init__(

@@ -139,7 +139,7 @@ class Trace:
 
     def plot(self, name: str = "weights", head: int = 0, axes: Any = None, **options: Any) -> Any:
         """Draw a step with queries and keys, such as its weights, on matplotlib axes."""
-        from regard.views.plot import plot_step
+        from regard.views.picture.plot import plot_step
 
         return plot_step(self, self[name], head, axes, **options)
 

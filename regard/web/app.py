@@ -14,12 +14,12 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from regard.errors import RegardError
-from regard.pretrained.textmodel import TextModel
+from regard.inside.textmodel import TextModel
 from regard.views.page.file import filled
 from regard.views.page.inline import policy
 from regard.web import parts
 from regard.web.guard import Guard, TooLargeError, read_body
-from regard.web.looks import BusyError, Look, Looks
+from regard.web.looks import BusyError, LookTask, LookTasks
 from regard.web.openapi import description
 
 MOST_TOKENS = 8192
@@ -30,7 +30,7 @@ AT_ONCE = 2
 
 def make_app(models: dict[str, TextModel], most_tokens: int, hosts: set[str]) -> Starlette:
     """The explorer of these models, for requests that name one of ``hosts``."""
-    looks = Looks(models)
+    looks = LookTasks(models)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> Any:
@@ -84,7 +84,7 @@ async def list_models(request: Request) -> Response:
 
 
 def _models(request: Request) -> list[dict[str, Any]]:
-    looks: Looks = request.app.state.looks
+    looks: LookTasks = request.app.state.looks
     return [
         {"name": name, "positions": model.positions, "layers": model.layers}
         for name, model in looks.models.items()
@@ -93,7 +93,7 @@ def _models(request: Request) -> list[dict[str, Any]]:
 
 async def ask(request: Request) -> Response:
     """Take a text into the queue."""
-    looks: Looks = request.app.state.looks
+    looks: LookTasks = request.app.state.looks
     try:
         body = json.loads(await read_body(request))
         name, text, target = body["model"], body["text"], body.get("target")
@@ -105,7 +105,7 @@ async def ask(request: Request) -> Response:
         return _error(404, f"only these models were named at start: {', '.join(looks.models)}")
     model, most = looks.models[name], request.app.state.most_tokens
 
-    def read() -> Look:
+    def read() -> LookTask:
         tokens = model.read(text, most)
         other = model.target(tokens, target, most) if model.has_both else None
         return looks.ask(name, tokens, other, text)
@@ -120,7 +120,7 @@ async def status(request: Request) -> Response:
 
 
 async def forget(request: Request) -> Response:
-    looks: Looks = request.app.state.looks
+    looks: LookTasks = request.app.state.looks
     return Response(status_code=204) if looks.forget(request.path_params["id"]) else _gone()
 
 
@@ -148,7 +148,7 @@ async def row(request: Request) -> Response:
     """One row of weights as JSON, for scripts."""
     asked = request.path_params
 
-    def made(look: Look) -> dict[str, Any]:
+    def made(look: LookTask) -> dict[str, Any]:
         of = parts.map_of(look, asked["layer"], asked["head"])
         return {"query": asked["row"], "weights": of[asked["row"]].tolist()}
 
@@ -162,7 +162,7 @@ async def tile(request: Request) -> Response:
     return await _part(request, lambda look: parts.tile_of(look, *place))
 
 
-async def _part(request: Request, make: Callable[[Look], Any]) -> Response:
+async def _part(request: Request, make: Callable[[LookTask], Any]) -> Response:
     """Something of a finished look, computed in a thread, one at a time for each look."""
     look = _look(request)
     if look is None:
@@ -184,8 +184,8 @@ async def _computed(request: Request, work: Callable[[], Any]) -> Any:
     return await anyio.to_thread.run_sync(work, limiter=request.app.state.room)
 
 
-def _look(request: Request) -> Look | None:
-    looks: Looks = request.app.state.looks
+def _look(request: Request) -> LookTask | None:
+    looks: LookTasks = request.app.state.looks
     return looks.get(request.path_params["id"])
 
 

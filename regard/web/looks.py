@@ -15,10 +15,10 @@ from typing import Any
 import torch
 
 from regard.errors import RegardError
-from regard.pretrained.observation import Observation
-from regard.pretrained.observe import observe
-from regard.pretrained.textmodel import TextModel
-from regard.pretrained.tokens import Tokens
+from regard.inside.observe.observation import Observation
+from regard.inside.observe.observe import observe
+from regard.inside.textmodel import TextModel
+from regard.pieces.text import TextPieces
 
 MOST_WAITING = 16
 """Texts that may wait; the next one is told that the server is busy."""
@@ -39,13 +39,13 @@ class Cancelled(Exception):  # noqa: N818
 
 
 @dataclass
-class Look:
+class LookTask:
     """One text that one model reads, from the moment it is asked for."""
 
     name: str
     model: TextModel
-    tokens: Tokens
-    target: Tokens | None
+    tokens: TextPieces
+    target: TextPieces | None
     text: str
     state: str = "queued"
     """queued, running, done, failed or cancelled"""
@@ -82,18 +82,18 @@ class Look:
         }
 
 
-class Looks:
+class LookTasks:
     """The queue, the one thread that runs models, and what is kept."""
 
     def __init__(self, models: dict[str, TextModel]) -> None:
         self.models = models
-        self.known: OrderedDict[str, Look] = OrderedDict()
-        self.waiting: queue.Queue[Look | None] = queue.Queue()
+        self.known: OrderedDict[str, LookTask] = OrderedDict()
+        self.waiting: queue.Queue[LookTask | None] = queue.Queue()
         self.lock = threading.Lock()
         self.thread = threading.Thread(target=self._work, name="regard-models", daemon=True)
         self.thread.start()
 
-    def ask(self, model: str, tokens: Tokens, target: Tokens | None, text: str) -> Look:
+    def ask(self, model: str, tokens: TextPieces, target: TextPieces | None, text: str) -> LookTask:
         """Put a text into the queue."""
         with self.lock:
             unfinished = sum(not look.is_over for look in self.known.values())
@@ -101,12 +101,12 @@ class Looks:
                 raise BusyError(
                     f"busy: {unfinished} texts are waiting already; try again in a moment"
                 )
-            look = Look(secrets.token_hex(8), self.models[model], tokens, target, text)
+            look = LookTask(secrets.token_hex(8), self.models[model], tokens, target, text)
             self.known[look.name] = look
         self.waiting.put(look)
         return look
 
-    def get(self, name: str) -> Look | None:
+    def get(self, name: str) -> LookTask | None:
         with self.lock:
             look = self.known.get(name)
             if look is not None:
@@ -137,7 +137,7 @@ class Looks:
                 self._run(look)
             self._make_room()
 
-    def _run(self, look: Look) -> None:
+    def _run(self, look: LookTask) -> None:
         look.state = "running"
         try:
             look.observation = observed(look)
@@ -159,7 +159,7 @@ class Looks:
                 del self.known[name], sizes[name]
 
 
-def observed(look: Look) -> Observation:
+def observed(look: LookTask) -> Observation:
     """Run the model over the text; between modules it can be told to stop."""
     dtype = torch.float16 if len(look.tokens) > LONG else None
     network = look.model.network
@@ -173,7 +173,7 @@ def observed(look: Look) -> Observation:
     return observation
 
 
-def _checking(look: Look) -> Callable[..., None]:
+def _checking(look: LookTask) -> Callable[..., None]:
     calls = itertools.count()
 
     def check(*_: Any) -> None:

@@ -11,16 +11,16 @@ import torch.nn.functional as F
 from regard.attention.map import AttentionMap
 from regard.attention.statistics import scores_of, statistics
 from regard.errors import RegardError
-from regard.pretrained.kinds import scored
-from regard.pretrained.layer import Item, Layer
-from regard.pretrained.page import subject_of_observation, text_of
-from regard.pretrained.patterns import Patterns
+from regard.inside.heads.kinds import scored
+from regard.inside.heads.patterns import Patterns
+from regard.inside.observe.layer import Item, ObservedLayer
+from regard.inside.sheets import subject_of_observation, text_of
+from regard.pieces.sheet import Sheet, Subject
 from regard.trace import Array
 from regard.views.page.file import document
 from regard.views.page.maps import as_array
 from regard.views.page.pack import Pack
-from regard.views.page.subject import Sheet, Subject
-from regard.web.looks import Look
+from regard.web.looks import LookTask
 
 TILE = 128
 """Cells on a side of a tile, as the page has them."""
@@ -29,7 +29,7 @@ WHOLE = 12_000_000
 """Numbers up to which a page gets all vectors at once; above it, what it asks for."""
 
 
-def document_of(look: Look) -> dict[str, Any]:
+def document_of(look: LookTask) -> dict[str, Any]:
     """The page's data: everything of a short text; of a long one, what layers there are."""
     subject = _subject(look)
     if subject.numbers > WHOLE:
@@ -43,7 +43,7 @@ def document_of(look: Look) -> dict[str, Any]:
     return {"document": content, "packed": packed}
 
 
-def _subject(look: Look) -> Subject:
+def _subject(look: LookTask) -> Subject:
     observation = look.observation
     assert observation is not None
     texts = [text_of(look.tokens)]
@@ -69,7 +69,7 @@ def _empty(sheet: Sheet) -> None:
     sheet.checked = ()
 
 
-def layer_of(look: Look, number: int) -> Layer:
+def layer_of(look: LookTask, number: int) -> ObservedLayer:
     assert look.observation is not None
     layers = look.observation.layers
     if not 0 <= number < len(layers):
@@ -77,7 +77,7 @@ def layer_of(look: Look, number: int) -> Layer:
     return layers[number]
 
 
-def heads_of(look: Look, number: int) -> dict[str, Any]:
+def heads_of(look: LookTask, number: int) -> dict[str, Any]:
     """Kind, entropy, largest weight and a small picture of every head of a layer."""
     if ("heads", number) in look.made:
         found: dict[str, Any] = look.made["heads", number]
@@ -110,7 +110,7 @@ def heads_of(look: Look, number: int) -> dict[str, Any]:
     return result
 
 
-def links_of(look: Look, row: int, column: int) -> dict[str, Any]:
+def links_of(look: LookTask, row: int, column: int) -> dict[str, Any]:
     """What token ``row`` gives to token ``column`` in each head, layer by layer; null for a layer
     that has no such tokens."""
     assert look.observation is not None
@@ -133,7 +133,7 @@ def _link_of(item: Item, row: int, column: int) -> list[float] | None:
     return weights
 
 
-def head_of(look: Look, number: int, head: int) -> dict[str, Any]:
+def head_of(look: LookTask, number: int, head: int) -> dict[str, Any]:
     """The vectors of one head, as a page carries them."""
     layer = layer_of(look, number)
     item, place = layer.item(), layer.place(head)
@@ -154,7 +154,7 @@ def head_of(look: Look, number: int, head: int) -> dict[str, Any]:
     return {"parts": parts, "arrays": pack.entries, "packed": pack.text()}
 
 
-def _rule_parts(layer: Layer, place: int, pack: Pack) -> dict[str, int | None]:
+def _rule_parts(layer: ObservedLayer, place: int, pack: Pack) -> dict[str, int | None]:
     rule = layer.item().rule
     mask = rule.mask
     allowed = None if mask is None or mask.allowed is None else mask.allowed.cpu().numpy()
@@ -170,7 +170,7 @@ def _one(array: Array | None, place: int) -> Array | None:
     return array if len(array) == 1 else array[place : place + 1]
 
 
-def map_of(look: Look, number: int, head: int) -> AttentionMap:
+def map_of(look: LookTask, number: int, head: int) -> AttentionMap:
     """A head's map; its log-sums are computed once."""
     key = ("map", number, head)
     if key not in look.made:
@@ -179,7 +179,7 @@ def map_of(look: Look, number: int, head: int) -> AttentionMap:
     return found
 
 
-def tile_of(look: Look, number: int, head: int, level: int, down: int, across: int) -> bytes:
+def tile_of(look: LookTask, number: int, head: int, level: int, down: int, across: int) -> bytes:
     """TILE × TILE cells (fewer at an edge) of 2^level × 2^level weights, the largest of each."""
     of = map_of(look, number, head)
     queries, keys = of.shape

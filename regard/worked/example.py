@@ -26,10 +26,10 @@ from torch import Tensor
 from regard.attention import Mask, causal, dot, scaled_dot, self_attention
 from regard.attention.score import Score
 from regard.attention.self_attention import attend_heads
-from regard.embed.positions import sinusoidal
 from regard.errors import ExampleError, nearest
 from regard.record import note, record
 from regard.trace import Array, Trace
+from regard.vectors.positions import sinusoidal
 from regard.worked.fields import (
     choice,
     count,
@@ -43,7 +43,7 @@ from regard.worked.fields import (
     whole,
     wrong,
 )
-from regard.worked.source import Source
+from regard.worked.source import ExampleFile
 
 MECHANISMS = ("simple", "dot", "scaled", "multihead")
 LAYOUTS = ("columns-are-outputs", "rows-are-outputs", "row-per-word")
@@ -75,7 +75,7 @@ class Example:
 
     layout_given: bool = True
     """False if nobody said the layout and it was found from the shapes."""
-    source: Source | None = field(default=None, repr=False, compare=False)
+    source: ExampleFile | None = field(default=None, repr=False, compare=False)
     """The file it comes from, for errors that are found later."""
 
     def __post_init__(self) -> None:
@@ -84,7 +84,7 @@ class Example:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Example:
         """Read a TOML file; errors say the file, what is wrong and, where known, the line."""
-        source = Source.read(path)
+        source = ExampleFile.read(path)
         content = source.parse()
         try:
             return replace(cls.from_dict(content), source=source)

@@ -7,7 +7,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from regard.views.text import visible
+from regard.text import visible
 from regard.worked.check import Report, Wrong
 from regard.worked.working import working
 

@@ -6,9 +6,9 @@ import os
 
 import numpy as np
 
-from regard.embed.words import Lookup, Words, tokenise
 from regard.errors import FileError, RegardError, ShapeError, UnknownWordError
 from regard.trace import Array, Trace
+from regard.vectors.words import Lookup, Words, tokenise
 from regard.worked.example import MATRICES, Example
 from regard.worked.fields import count
 

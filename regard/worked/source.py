@@ -25,14 +25,14 @@ class KeyedError(ExampleError):
 
 
 @dataclass(frozen=True)
-class Source:
+class ExampleFile:
     """A file's path and text; errors about its content are given the file and the line."""
 
     path: str
     text: str
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Source:
+    def read(cls, path: str | os.PathLike[str]) -> ExampleFile:
         """Read a text file."""
         try:
             return cls(str(path), Path(path).read_bytes().decode("utf-8"))

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from regard.attention import Mask, MultiHeadAttention, causal, padding, window
-from regard.embed.positions import Rotary
 from regard.errors import RegardError
+from regard.vectors.positions import Rotary
 from tests.attention.cases import TOLERANCE, dtypes
 
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 import regard.attention.statistics as module
 from regard.attention import AttentionMap, Mask, causal, padding, window
-from regard.attention.statistics import Grid, Rule, largest, statistics
+from regard.attention.statistics import PoolGrid, Rule, largest, statistics
 from regard.errors import MaskError, RegardError, ShapeError
 
 
@@ -93,7 +93,7 @@ def test_one_pass_gives_every_statistic(case: Case, top: int, cells: int) -> Non
     close(weights.gather(-1, found.top_keys), values)
     close(found.entropy, torch.special.entr(weights).sum(-1), 1e-4)
     close(found.received, weights.sum(-2), 1e-4)
-    grid = Grid(*weights.shape[1:], cells)
+    grid = PoolGrid(*weights.shape[1:], cells)
     for pool, reduce in ((found.pooled_max, torch.amax), (found.pooled_mean, torch.mean)):
         expected = [
             [reduce(tile, dim=(-1, -2)) for tile in strip.split(grid.columns, -1)]

@@ -19,8 +19,8 @@ from regard.attention import (
     self_attention,
     window,
 )
-from regard.embed.positions import Rotary
 from regard.errors import RegardError, ShapeError
+from regard.vectors.positions import Rotary
 
 
 def make(*args: Any, **options: Any) -> MultiHeadAttention:

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.attention import causal, dot, padding, scaled_dot, self_attention
-from regard.embed.positions import sinusoidal
 from regard.errors import ShapeError
+from regard.vectors.positions import sinusoidal
 from tests.attention.cases import numpy_attend
 
 

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from regard.trace import Trace
 from tests.cli.run import regard, regard_process
-from tests.models.tinybert import save_tiny
+from tests.models.bert.tinybert import save_tiny
 
 TIRED = "The animal didn't cross the street because it was too tired"
 WIDE = "The animal didn't cross the street because it was too wide"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.run import regard
-from tests.models.tinybert import save_tiny
+from tests.models.bert.tinybert import save_tiny
 
 TIRED = "The animal didn't cross the street because it was too tired"
 WIDE = "The animal didn't cross the street because it was too wide"

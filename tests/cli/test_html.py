@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli.run import regard
-from tests.models.tinybert import save_tiny
+from tests.models.bert.tinybert import save_tiny
 
 
 def document(path: Path) -> Any:

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.run import ROOT, regard
-from tests.models.tinybert import save_tiny
-from tests.pretrained.tinytext import STORY, save
+from tests.inside.tinytext import STORY, save
+from tests.models.bert.tinybert import save_tiny
 
 TIRED = "The animal didn't cross the street because it was too tired"
 

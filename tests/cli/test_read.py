@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 import torch
 
-from regard.embed.tokens import Tokens
-from regard.models.account import read_sentence
 from regard.models.classifier import Classifier
 from regard.models.classifier import sized as sized_classifier
 from regard.models.language import LanguageModel, sized
+from regard.models.reading import read_sentence
+from regard.pieces.tokenizer import Tokenizer
+from regard.store.folder import RunFolder, load_language_model, named_weights, write_weights
 from regard.trace import Trace
-from regard.train.folder import RunFolder, load_language_model, named_weights, write_weights
 from tests.cli.run import regard
 
 FBI = "The FBI is chasing a criminal on the run ."
-TOKENS = Tokens.train([FBI.replace(" .", ".")] * 2 + ["a cat sat."], 60, "word", least=1)
+TOKENS = Tokenizer.train([FBI.replace(" .", ".")] * 2 + ["a cat sat."], 60, "word", least=1)
 DATA = {"continuous": False, "chunk": 35}
 
 
@@ -146,7 +146,7 @@ def test_control_characters_cannot_act(runs: Path) -> None:
     ],
 )
 def test_bad_input(arguments: list[str], text: str, runs: Path) -> None:
-    from regard.train.shipped import HOME
+    from regard.store.shipped import HOME
 
     places = {"lstmn-run": runs / "lstmn", "lstm": runs / "lstm", "translator": HOME / "bahdanau"}
     done = regard("read", *(places.get(a, a) for a in arguments))

@@ -12,8 +12,8 @@ import torch
 from regard.cli import main
 from regard.cli.train import FLAGS, reversed_sides
 from regard.models import MODELS
-from regard.train.folder import load_translator
-from regard.train.log import read_log
+from regard.store.folder import load_translator
+from regard.train.run.log import read_log
 
 GERMAN = ["null", "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun"]
 ENGLISH = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
@@ -207,7 +207,7 @@ def test_a_checkpoint_cut_in_half(
 def test_tensorboard_is_not_there(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("regard.train.job.find_spec", {"tensorboard": None}.get)
+    monkeypatch.setattr("regard.train.tasks.job.find_spec", {"tensorboard": None}.get)
     text = refused(capsys, "--pairs", table, *TINY, "--tensorboard", "-o", tmp_path / "run")
     assert "TensorBoard needs an optional part: pip install 'regard[tensorboard]'" in text
     assert not (tmp_path / "run").exists()
@@ -229,9 +229,9 @@ def test_every_flag_is_a_setting() -> None:
     from dataclasses import fields
 
     from regard.models.language import LanguageConfig
-    from regard.models.translator import TranslatorConfig
+    from regard.models.translators.base import TranslatorConfig
     from regard.train.config import PairsConfig, TrainConfig
-    from regard.train.textconfig import LabelledConfig, TextConfig
+    from regard.train.data.config import LabelledConfig, TextConfig
 
     sections = [("data", PairsConfig), ("data", TextConfig), ("train", TrainConfig)]
     sections += [("data", LabelledConfig), ("model", TranslatorConfig), ("model", LanguageConfig)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.train.folder import load_language_model
+from regard.store.folder import load_language_model
 from tests.cli.run import Done, regard
 
 SENTENCES = [f"{a} {b} {c} ." for a in ("we", "you", "they") for b in ("see", "like", "want", "buy")

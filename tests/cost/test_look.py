@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from regard.cost import MECHANISMS, Cost, Costs, Setting
-from regard.cost.chart import MARGIN, Line, loglog
+from regard.cost.chart import MARGIN, ChartLine, loglog
 from regard.cost.picture import save_picture
 from regard.cost.text import format_costs
 from regard.cost.units import in_seconds
@@ -31,7 +31,7 @@ def made_up(lengths=LENGTHS, bend=0.0):
 
 
 def test_a_power_law_is_a_straight_line():
-    lines = loglog((1, 10), [Line("A", "red", (1, 10))], in_seconds, columns=8, rows=4)
+    lines = loglog((1, 10), [ChartLine("A", "red", (1, 10))], in_seconds, columns=8, rows=4)
     body = [line.plain[MARGIN + 1 :] for line in lines[:4]]
     assert body[0][-1] == "A"
     assert body[3][0] == "A"
@@ -40,14 +40,14 @@ def test_a_power_law_is_a_straight_line():
 
 
 def test_letters_that_meet_stand_side_by_side():
-    same = [Line("A", "red", (1, 10)), Line("B", "blue", (1, 10))]
+    same = [ChartLine("A", "red", (1, 10)), ChartLine("B", "blue", (1, 10))]
     lines = loglog((1, 10), same, in_seconds, columns=8, rows=4)
     assert lines[0].plain.endswith("BA")
     assert lines[3].plain[MARGIN + 1 :].startswith("AB")
 
 
 def test_powers_of_ten_and_lengths_are_labelled():
-    lines = loglog((1, 10), [Line("A", "red", (0.001, 0.1))], in_seconds, columns=8, rows=5)
+    lines = loglog((1, 10), [ChartLine("A", "red", (0.001, 0.1))], in_seconds, columns=8, rows=5)
     assert [line.plain[:MARGIN].strip() for line in lines[:5]] == [
         "100 ms",
         "",
@@ -59,7 +59,7 @@ def test_powers_of_ten_and_lengths_are_labelled():
 
 
 def test_a_flat_line_can_be_drawn():
-    flat = loglog((1, 10), [Line("A", "red", (3, 3))], in_seconds, columns=8, rows=4)
+    flat = loglog((1, 10), [ChartLine("A", "red", (3, 3))], in_seconds, columns=8, rows=4)
     assert sum("A" in line.plain for line in flat) == 1
 
 

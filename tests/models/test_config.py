@@ -7,8 +7,7 @@ import pytest
 
 from regard.errors import ConfigError
 from regard.models import MODELS, TranslatorConfig
-
-from .batch import SHAPES
+from tests.models.batch import SHAPES
 
 
 @pytest.mark.parametrize("name", MODELS)

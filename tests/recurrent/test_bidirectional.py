@@ -5,8 +5,7 @@ import torch
 
 from regard import record
 from regard.recurrent import Bidirectional
-
-from . import reference
+from tests.recurrent import reference
 
 
 def test_reads_each_sequence_from_both_its_ends() -> None:

@@ -7,10 +7,9 @@ import torch
 from regard import record
 from regard.attention import padding
 from regard.recurrent.fusion import DeepFusion, Fused, Fusion, ShallowFusion
-
-from . import reference
-from .readers import same
-from .reference import random
+from tests.recurrent import reference
+from tests.recurrent.readers import same
+from tests.recurrent.reference import random
 
 both = pytest.mark.parametrize("kind", [ShallowFusion, DeepFusion])
 

@@ -9,9 +9,8 @@ from torch import nn
 
 from regard import record
 from regard.recurrent import GatedUnit
-from regard.recurrent.scan import scan
-
-from . import reference
+from regard.recurrent.scan.gated import scan
+from tests.recurrent import reference
 
 
 def unit(width: int = 3, hidden: int = 5, context: int = 0) -> GatedUnit:

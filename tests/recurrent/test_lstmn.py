@@ -9,9 +9,8 @@ from torch import nn
 
 from regard import RegardError
 from regard.recurrent import LSTMN, Tapes
-
-from . import reference
-from .readers import reader, same
+from tests.recurrent import reference
+from tests.recurrent.readers import reader, same
 
 
 @pytest.mark.parametrize("window", [None, 1, 3])

@@ -12,9 +12,8 @@ import torch
 from regard import RegardError, record
 from regard.recurrent import LSTMN, SelfAttentiveRNN, Tapes
 from regard.recurrent.reader import Reader
-
-from .readers import KINDS, reader, same
-from .reference import random
+from tests.recurrent.readers import KINDS, reader, same
+from tests.recurrent.reference import random
 
 kinds = pytest.mark.parametrize("kind", KINDS)
 windows = pytest.mark.parametrize("window", [None, 1, 2])

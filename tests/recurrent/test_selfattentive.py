@@ -7,9 +7,8 @@ from torch import nn
 
 from regard import RegardError
 from regard.recurrent import SelfAttentiveRNN, Tapes
-
-from . import reference
-from .readers import KINDS, reader, same
+from tests.recurrent import reference
+from tests.recurrent.readers import KINDS, reader, same
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "lstmn"])

@@ -6,8 +6,7 @@ import torch
 
 from regard import RegardError, record
 from regard.recurrent import SimpleRNN
-
-from . import reference
+from tests.recurrent import reference
 
 
 def test_equals_the_equation_written_as_a_loop() -> None:

@@ -91,7 +91,7 @@ def thread(model: Path, most_tokens: int = 8192) -> Iterator[Client]:
     """The same server in a thread of this process, so that its limits can be set."""
     import uvicorn
 
-    from regard.pretrained.textmodel import load
+    from regard.inside.textmodel import load
     from regard.web.app import make_app
 
     listening = socket.socket()

@@ -17,13 +17,13 @@ import torch
 pytest.importorskip("starlette", reason="the web extra is not installed")
 pytest.importorskip("uvicorn", reason="the web extra is not installed")
 
-from regard.pretrained.textmodel import load
+from regard.inside.textmodel import load
 from regard.web import guard, looks, parts
 from regard.web.app import make_app
 from regard.web.openapi import description
 from tests.cli.run import regard as regard_command
-from tests.models.tinybert import save_tiny
-from tests.pretrained.tinytext import STORY, save
+from tests.inside.tinytext import STORY, save
+from tests.models.bert.tinybert import save_tiny
 from tests.web.server import Client, process, thread
 
 HOSTILE = "the </script><img src=x onerror=window.hit=2> street"

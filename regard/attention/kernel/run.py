@@ -31,7 +31,7 @@ class Wanted:
 NOTHING_ELSE = Wanted()
 
 
-class Found(NamedTuple):
+class KernelStatistics(NamedTuple):
     """The statistics of a run; what was not asked for is None. Axes: batch, head, query, …"""
 
     lse: Tensor | None = None
@@ -88,7 +88,7 @@ def run(
     softcap: float | None = None,
     wanted: Wanted = NOTHING_ELSE,
     out: Tensor | None = None,
-) -> tuple[Tensor | None, Found]:
+) -> tuple[Tensor | None, KernelStatistics]:
     """The context, if there are values, and what else was wanted.
 
     Query (batch, heads, q, d), key and value (batch, key heads, k, …), any strides.
@@ -138,7 +138,7 @@ def run(
     return context, found
 
 
-def _empty(wanted: Wanted, lead: tuple[int, int, int], keys: int) -> Found:
+def _empty(wanted: Wanted, lead: tuple[int, int, int], keys: int) -> KernelStatistics:
     """Memory for what is wanted; zeros where the kernel adds."""
     top = min(wanted.top, keys)
     pools: tuple[Tensor | None, ...] = (None, None)
@@ -147,7 +147,7 @@ def _empty(wanted: Wanted, lead: tuple[int, int, int], keys: int) -> Found:
     elif wanted.cells is not None:
         grid = (-(-lead[2] // wanted.cells[0]), -(-keys // wanted.cells[1]))
         pools = torch.empty(2, *lead[:2], *grid).unbind()
-    return Found(
+    return KernelStatistics(
         torch.empty(lead) if wanted.lse else None,
         torch.empty(*lead, top) if top else None,
         torch.empty(*lead, top, dtype=torch.int64) if top else None,

@@ -11,9 +11,9 @@ from typing import Any
 
 from regard.errors import RegardError
 from regard.files import write_text
+from regard.pieces.sheet import Subject
 from regard.views.page.inline import policy, read, script, style
 from regard.views.page.pack import EXACT, Pack, checksum
-from regard.views.page.subject import Subject
 
 FORMAT = 1
 """Of the data in a page; the page's own script is the only reader of it."""

@@ -15,10 +15,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from regard.pieces.sheet import Sheet, Subject
 from regard.trace import Array
-from regard.views.numbers import RAMP
 from regard.views.page.file import page_html, visible_title
-from regard.views.page.subject import Sheet, Subject
+from regard.views.terminal.numbers import RAMP
 
 LARGEST = 24_000_000
 """Characters of a page inside a notebook; a larger one is to be saved as a file."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from regard.pieces.sheet import Sheet, SheetText, Subject, some
 from regard.trace import Array
-from regard.views.page.subject import Sheet, Subject, Text, some
 
 if TYPE_CHECKING:
     from regard.attention.map import AttentionMap
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def subject_of_map(attention: AttentionMap, title: str = "") -> Subject:
     """One head: its queries, keys and rule, or its weights."""
     queries, keys = attention.shape
-    texts = [Text(attention.queries) if attention.queries else Text.numbered(queries)]
-    across = Text(attention.keys) if attention.keys else Text.numbered(keys)
+    texts = [SheetText(attention.queries) if attention.queries else SheetText.numbered(queries)]
+    across = SheetText(attention.keys) if attention.keys else SheetText.numbered(keys)
     if across.tokens != texts[0].tokens:
         texts.append(across)
     last = len(texts) - 1

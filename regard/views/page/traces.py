@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from regard.pieces.sheet import Known, Sheet, SheetText, Subject
 from regard.trace import Array, Step, Trace
-from regard.views.page.subject import Known, Sheet, Subject, Text
 
 STORED = ("words", "alignment", "attention")
 """Whole matrices of mechanisms that made their rows one by one."""
@@ -29,7 +29,7 @@ def subject_of_trace(
     model: str = "",
     notes: Sequence[str] = (),
     start: dict[str, Any] | None = None,
-    text: Text | None = None,
+    text: SheetText | None = None,
 ) -> Subject:
     """Every attention of the trace: vectors where weights are dot products of them, or weights.
 
@@ -38,7 +38,7 @@ def subject_of_trace(
     scopes: dict[str, dict[str, Step]] = {}
     for step in trace:
         scopes.setdefault(step.scope, {})[step.name] = step
-    texts: list[Text] = [] if text is None else [text]
+    texts: list[SheetText] = [] if text is None else [text]
     sheets = []
     for scope, steps in scopes.items():
         for name in STORED:
@@ -68,7 +68,7 @@ def _is_row(scope: str, scopes: dict[str, dict[str, Step]]) -> bool:
 
 
 def _computed(
-    trace: Trace, scope: str, scopes: dict[str, dict[str, Step]], texts: list[Text]
+    trace: Trace, scope: str, scopes: dict[str, dict[str, Step]], texts: list[SheetText]
 ) -> Sheet:
     steps = scopes[scope]
     weights = _heads(steps["weights"])
@@ -95,7 +95,7 @@ def _computed(
 
 
 def _stored(
-    trace: Trace, scope: str, scopes: dict[str, dict[str, Step]], name: str, texts: list[Text]
+    trace: Trace, scope: str, scopes: dict[str, dict[str, Step]], name: str, texts: list[SheetText]
 ) -> Sheet:
     """A matrix that was made row by row, with the values that its rows mixed."""
     steps = scopes[scope]
@@ -132,7 +132,7 @@ def _set_rows(sheet: Sheet, scope: str, scopes: dict[str, dict[str, Step]]) -> N
     sheet.checked = range(queries)
 
 
-def _sheet(trace: Trace, scope: str, step: Step, texts: list[Text]) -> Sheet:
+def _sheet(trace: Trace, scope: str, step: Step, texts: list[SheetText]) -> Sheet:
     down, across = step.axes[-2:]
     queries, keys = step.shape[-2:]
     sides = "target" if scope.startswith("decoder") or down == "target" else "", ""
@@ -148,11 +148,13 @@ def _sheet(trace: Trace, scope: str, step: Step, texts: list[Text]) -> Sheet:
     return Sheet(name, int(number[1]) if number else 0, first, second, kind, part)
 
 
-def _text(trace: Trace, labels: list[str] | None, count: int, name: str, texts: list[Text]) -> int:
+def _text(
+    trace: Trace, labels: list[str] | None, count: int, name: str, texts: list[SheetText]
+) -> int:
     """The place of the text among ``texts``, added if it is not there."""
     if labels is None and len(trace.tokens) == count and name != "target":
         labels = trace.tokens
-    text = Text(list(labels), name) if labels else Text.numbered(count)
+    text = SheetText(list(labels), name) if labels else SheetText.numbered(count)
     for place, other in enumerate(texts):
         if other.tokens == text.tokens and (not name or other.name in ("", name)):
             return place

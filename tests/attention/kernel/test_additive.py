@@ -14,7 +14,7 @@ from regard.attention.kernel import library
 from regard.attention.kernel.additive import AdditiveLook, usable
 from regard.attention.kernel.library import Kernel
 from regard.recurrent import LSTMN, SelfAttentiveRNN
-from regard.recurrent.attentive import Matrices, attentive_scan
+from regard.recurrent.scan.attentive import AttentiveMatrices, attentive_scan
 
 N, BATCH, SLOTS = 2, 3, 7
 
@@ -163,7 +163,9 @@ def _trained(what: str) -> list[Tensor]:
         shapes += [(13, 11), (13,), (33, 17), (22, 11), (11, 11)]
         parts = [torch.randn(shape).mul_(0.5).requires_grad_() for shape in shapes]
         allowed = torch.arange(7) < torch.tensor([7, 2, 5]).unsqueeze(-1)
-        before, contexts, weights = attentive_scan(*parts[:4], allowed, Matrices(*parts[4:]))
+        before, contexts, weights = attentive_scan(
+            *parts[:4], allowed, AttentiveMatrices(*parts[4:])
+        )
         outputs = [before, contexts, weights.detach()]
     else:
         make: dict[str, Any] = {

@@ -16,8 +16,8 @@ from torch import Tensor
 from regard.attention import Mask, attend, causal, padding, window
 from regard.attention.kernel import library
 from regard.attention.kernel.library import Kernel
-from regard.attention.kernel.run import Found, Wanted, run, usable
-from regard.attention.statistics import Grid, Rule, in_blocks, statistics
+from regard.attention.kernel.run import KernelStatistics, Wanted, run, usable
+from regard.attention.statistics import PoolGrid, Rule, in_blocks, statistics
 
 ALL = Wanted(lse=True, top=3, entropy=True, received=True, cells=(2, 3))
 
@@ -98,7 +98,7 @@ def test_every_variant_is_the_definition(
     expected = weights @ case.value.double().repeat_interleave(groups, 1)
     size = 1 + float(scores.where(scores > -math.inf, 0).abs().max())
     most = 1e-6 * size + 2e-6  # a score of size s is off by about s · 6e-8
-    grid = Grid(*weights.shape[-2:], cells) if cells else None
+    grid = PoolGrid(*weights.shape[-2:], cells) if cells else None
     wanted = Wanted(True, top, True, True, None if grid is None else (grid.rows, grid.columns))
     torch.set_num_threads(threads)
     try:
@@ -114,7 +114,12 @@ def test_every_variant_is_the_definition(
 
 
 def check(
-    found: Found, scores: Tensor, weights: Tensor, top: int, grid: Grid | None, most: float
+    found: KernelStatistics,
+    scores: Tensor,
+    weights: Tensor,
+    top: int,
+    grid: PoolGrid | None,
+    most: float,
 ) -> None:
     close(found.lse, scores.logsumexp(-1), most)
     close(found.entropy, torch.special.entr(weights).sum(-1), 20 * most)
@@ -154,7 +159,7 @@ def test_adversarial_scores(kernels: list[Kernel], what: str, keys: int) -> None
     else:
         bias = torch.zeros(1, 1, keys).masked_fill(torch.rand(keys) < 0.6, -math.inf)
     rule = Rule(0.25, None, bias)
-    grid = Grid(11, keys, 5)
+    grid = PoolGrid(11, keys, 5)
     theirs = in_blocks(query, key, rule, 3, True, True, grid)
     # lse − sum a s of scores of 1e4 has 3 digits in float32; by the definition it has all.
     scores = query.double() @ key.double().mT * 0.25 + (0 if bias is None else bias)

@@ -14,10 +14,10 @@ import torch
 
 import regard
 from regard.attention import AttentionMap, causal
-from regard.pretrained.kinds import scored
-from regard.pretrained.page import subject_of_observation
-from regard.pretrained.patterns import Patterns
-from regard.pretrained.tokens import Tokens
+from regard.inside.heads.kinds import scored
+from regard.inside.heads.patterns import Patterns
+from regard.inside.sheets import subject_of_observation
+from regard.pieces.text import TextPieces
 from regard.recurrent import LSTMN
 from regard.views.page import save_html, subject_of_map, subject_of_trace
 from tests.browser import Open, Sheet
@@ -68,7 +68,7 @@ def test_half_precision_and_kinds_of_heads(tmp_path: Path, opened: Open) -> None
     sheet.wait("!document.querySelector('.view-overview .quiet').textContent.includes(' of ')")
     kinds = [entry["kind"] for entry in sheet.rows()]
     ids = [tokens.index(token) for token in tokens]
-    known = Tokens(ids, tokens, [i == 0 for i in ids], [t == "." for t in tokens], [])
+    known = TextPieces(ids, tokens, [i == 0 for i in ids], [t == "." for t in tokens], [])
     expected = [
         seen.kind
         for layer in observation.layers

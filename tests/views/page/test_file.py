@@ -21,6 +21,8 @@ from regard.views.page import page_html, subject_of_map, subject_of_trace
 from regard.views.page.inline import IMPORT, read, script
 from tests.views.page.cases import HOSTILE, observed, saved
 
+SCRIPT = Path(regard.__file__).parent / "views" / "page" / "script"
+
 
 class Elements(HTMLParser):
     """Every start tag, and the text of each script."""
@@ -100,3 +102,9 @@ def test_the_file_says_what_made_it(tmp_path: Path) -> None:
     assert content["subjects"][0]["model"] == "tiny"
     assert content["sha256"] == hashlib.sha256(packed.encode()).hexdigest()
     assert not content["half"]
+
+
+@pytest.mark.parametrize("path", sorted(SCRIPT.glob("*.js")), ids=lambda path: path.name)
+def test_a_line_of_the_script_has_at_most_100_columns(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert [number for number, line in enumerate(lines, 1) if len(line) > 100] == []

@@ -8,10 +8,10 @@ import torch
 
 import regard
 from regard.attention import MultiHeadAttention, causal, window
+from regard.pieces.marks import readable, separators_of, special_of, word_starts
 from regard.recurrent import SelfAttentiveRNN
 from regard.trace import Step, Trace
 from regard.views.page import subject_of_trace
-from regard.views.page.tokens import readable, separators_of, special_of, word_starts
 
 
 def test_dot_products_are_carried_as_vectors() -> None:

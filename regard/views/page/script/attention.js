@@ -69,7 +69,8 @@ export class Layer {
   }
 
   /** A tile of one head that is made elsewhere; here there is none.
-   * @returns {((head: Head, level: number, down: number, across: number) => Promise<Float32Array>) | null} */
+   * @returns {((head: Head, level: number, down: number, across: number) =>
+   *   Promise<Float32Array>) | null} */
   get tiles() {
     return null;
   }
@@ -139,7 +140,9 @@ export class Head {
 
   get hasMask() {
     const { causal, before, after, allowed } = this.layer.data;
-    return causal || before !== null || after !== null || allowed !== null || Boolean(this.parts.allowed);
+    return (
+      causal || before !== null || after !== null || allowed !== null || Boolean(this.parts.allowed)
+    );
   }
 
   get hasValues() {
@@ -203,7 +206,8 @@ export class Head {
         scores[j - from] = dot * by;
       }
       if (softcap) {
-        for (let j = 0; j < scores.length; j++) scores[j] = softcap * Math.tanh(scores[j] / softcap);
+        for (let j = 0; j < scores.length; j++)
+          scores[j] = softcap * Math.tanh(scores[j] / softcap);
       }
       const { bias } = this.parts;
       if (bias) for (let j = from; j < to; j++) scores[j - from] += this.broadcast(bias, i, j);
@@ -230,7 +234,11 @@ export class Head {
     }
   }
 
-  /** Weights that exist already, if nobody changed anything. @param {number} i @param {Change} change */
+  /**
+   * Weights that exist already, if nobody changed anything.
+   * @param {number} i
+   * @param {Change} change
+   */
   given(i, change) {
     if (this.hasVectors || isChange(change)) return null;
     return /** @type {Float32Array} */ (this.vector("weights", i));
@@ -259,7 +267,10 @@ export class Head {
         weights.set(given, i * this.keys);
         continue;
       }
-      softmaxInto(weights.subarray(i * this.keys, (i + 1) * this.keys), this.scores(i, 0, this.keys, change));
+      softmaxInto(
+        weights.subarray(i * this.keys, (i + 1) * this.keys),
+        this.scores(i, 0, this.keys, change),
+      );
     }
     this.whole = { change, weights };
     return weights;
@@ -304,7 +315,11 @@ export function logSumExp(scores) {
   return most + Math.log(sum);
 }
 
-/** Weights of a row with one exponential each. @param {Float32Array} into @param {Float32Array} scores */
+/**
+ * Weights of a row with one exponential each.
+ * @param {Float32Array} into
+ * @param {Float32Array} scores
+ */
 function softmaxInto(into, scores) {
   let most = -Infinity;
   for (let j = 0; j < scores.length; j++) if (scores[j] > most) most = scores[j];

@@ -5,20 +5,58 @@
 
 /** @type {Object<string, Rgb[]>} */
 const LIGHT = {
-  ink: [[252, 252, 253], [214, 224, 244], [150, 178, 224], [84, 124, 190], [40, 70, 140], [20, 30, 72]],
-  viridis: [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]],
-  grey: [[252, 252, 252], [12, 12, 12]],
+  ink: [
+    [252, 252, 253],
+    [214, 224, 244],
+    [150, 178, 224],
+    [84, 124, 190],
+    [40, 70, 140],
+    [20, 30, 72],
+  ],
+  viridis: [
+    [68, 1, 84],
+    [59, 82, 139],
+    [33, 145, 140],
+    [94, 201, 98],
+    [253, 231, 37],
+  ],
+  grey: [
+    [252, 252, 252],
+    [12, 12, 12],
+  ],
 };
 /** @type {Object<string, Rgb[]>} */
 const DARK = {
-  ink: [[22, 24, 29], [32, 58, 96], [48, 110, 160], [110, 168, 190], [206, 216, 190], [255, 246, 214]],
+  ink: [
+    [22, 24, 29],
+    [32, 58, 96],
+    [48, 110, 160],
+    [110, 168, 190],
+    [206, 216, 190],
+    [255, 246, 214],
+  ],
   viridis: LIGHT.viridis,
-  grey: [[22, 24, 29], [250, 250, 250]],
+  grey: [
+    [22, 24, 29],
+    [250, 250, 250],
+  ],
 };
 /** @type {{light: Rgb[], dark: Rgb[]}} */
 const BOTH_WAYS = {
-  light: [[166, 84, 10], [230, 165, 95], [252, 252, 253], [120, 160, 215], [24, 72, 150]],
-  dark: [[255, 180, 96], [150, 88, 30], [22, 24, 29], [44, 90, 160], [140, 190, 255]],
+  light: [
+    [166, 84, 10],
+    [230, 165, 95],
+    [252, 252, 253],
+    [120, 160, 215],
+    [24, 72, 150],
+  ],
+  dark: [
+    [255, 180, 96],
+    [150, 88, 30],
+    [22, 24, 29],
+    [44, 90, 160],
+    [140, 190, 255],
+  ],
 };
 
 export const PALETTES = Object.keys(LIGHT);
@@ -27,15 +65,16 @@ export const LEAST = 1e-5;
 
 /** 256 colours. @param {string} palette @param {boolean} dark @returns {Uint8Array} */
 export function lookup(palette, dark) {
-  const stops = palette === "both"
-    ? BOTH_WAYS[dark ? "dark" : "light"]
-    : (dark ? DARK : LIGHT)[palette];
+  const stops =
+    palette === "both" ? BOTH_WAYS[dark ? "dark" : "light"] : (dark ? DARK : LIGHT)[palette];
   const table = new Uint8Array(256 * 4);
   for (let i = 0; i < 256; i++) {
     const at = (i / 255) * (stops.length - 1);
     const low = Math.min(Math.floor(at), stops.length - 2);
     for (let c = 0; c < 3; c++) {
-      table[4 * i + c] = Math.round(stops[low][c] + (stops[low + 1][c] - stops[low][c]) * (at - low));
+      table[4 * i + c] = Math.round(
+        stops[low][c] + (stops[low + 1][c] - stops[low][c]) * (at - low),
+      );
     }
     table[4 * i + 3] = 255;
   }

@@ -4,7 +4,16 @@ import { NO_CHANGE } from "./attention.js";
 import { css, isDark, lookup, placeBothWays } from "./colour.js";
 import { make, number, put, shown, tokenText } from "./dom.js";
 import { besideSvg, exact, matrixSvg, sourceOf } from "./map.js";
-import { head, layerName, model, nameOf, picture, pictureOf, subject, subjectNames } from "./model.js";
+import {
+  head,
+  layerName,
+  model,
+  nameOf,
+  picture,
+  pictureOf,
+  subject,
+  subjectNames,
+} from "./model.js";
 import { pairsOf } from "./pairs.js";
 import { Pane, rememberSight } from "./pane.js";
 import { choose, state } from "./state.js";
@@ -13,7 +22,8 @@ import { choose, state } from "./state.js";
 /** @import {Picture, Unit} from "./picture.js" */
 
 /** Two pictures, and which of their rows and columns belong together.
- * @typedef {{a: Picture, b: Picture, rows: [number, number][], columns: [number, number][]}} Both */
+ * @typedef {{a: Picture, b: Picture, rows: [number, number][],
+ *   columns: [number, number][]}} Both */
 
 /** @type {Pane[]} */
 let panes = [];
@@ -31,10 +41,18 @@ let lastOther = null;
 let lastBoth = null;
 
 export function buildCompare() {
-  panes = ["First", "Second", "Difference"].map((label, i) => new Pane({ label: `${label} map`,
-    onpick: (r, c) => pick(i, r, c), onhover: (r, c) => tellCell(i, r, c), onsight: (sight) => moveAll(i, sight) }));
+  panes = ["First", "Second", "Difference"].map(
+    (label, i) =>
+      new Pane({
+        label: `${label} map`,
+        onpick: (r, c) => pick(i, r, c),
+        onhover: (r, c) => tellCell(i, r, c),
+        onsight: (sight) => moveAll(i, sight),
+      }),
+  );
   titles = panes.map(() => make("h2", { class: "pane-title" }));
-  const select = (/** @type {(v: number) => void} */ act) => make("select", { on: { change: (/** @type {any} */ e) => act(Number(e.target.value)) } });
+  const select = (/** @type {(v: number) => void} */ act) =>
+    make("select", { on: { change: (/** @type {any} */ e) => act(Number(e.target.value)) } });
   inputs = {
     subject: select((v) => setOther(v, other()[1], other()[2])),
     layer: select((v) => setOther(other()[0], v, other()[2])),
@@ -42,13 +60,25 @@ export function buildCompare() {
   };
   note = make("p", { class: "quiet", role: "status" });
   table = make("div", { class: "compare-rows" });
-  return make("div", { class: "view-compare" },
-    make("div", { class: "controls" }, make("strong", {}, "Compare with"),
+  return make(
+    "div",
+    { class: "view-compare" },
+    make(
+      "div",
+      { class: "controls" },
+      make("strong", {}, "Compare with"),
       make("label", { class: "field" }, make("span", {}, "Text"), inputs.subject),
       make("label", { class: "field" }, make("span", {}, "Layer"), inputs.layer),
-      make("label", { class: "field" }, make("span", {}, "Head"), inputs.head), note),
-    make("div", { class: "panes" }, panes.map((pane, i) => make("div", { class: "pane-box" }, titles[i], pane.element))),
-    table);
+      make("label", { class: "field" }, make("span", {}, "Head"), inputs.head),
+      note,
+    ),
+    make(
+      "div",
+      { class: "panes" },
+      panes.map((pane, i) => make("div", { class: "pane-box" }, titles[i], pane.element)),
+    ),
+    table,
+  );
 }
 
 /** Zooming one map zooms all. @param {number} from @param {string} sight */
@@ -66,10 +96,17 @@ function moveAll(from, sight) {
 function cellOf(pane, r, c) {
   const { a, b, rows, columns } = both();
   const find = (/** @type {[number, number][]} */ pairs, /** @type {number} */ at) =>
-    (pane === 2 ? pairs[at] : pairs.find((pair) => pair[pane] === at)) ?? (pane === 0 ? [at, -1] : [-1, at]);
+    (pane === 2 ? pairs[at] : pairs.find((pair) => pair[pane] === at)) ??
+    (pane === 0 ? [at, -1] : [-1, at]);
   const [[ra, rb], [ca, cb]] = [find(rows, r), find(columns, c)];
-  const cell = (/** @type {Picture} */ of, /** @type {number} */ row, /** @type {number} */ column) =>
-    (row < 0 || column < 0 ? null : { row: of.rows[row], column: of.columns[column], weight: of.row(row)[column] });
+  const cell = (
+    /** @type {Picture} */ of,
+    /** @type {number} */ row,
+    /** @type {number} */ column,
+  ) =>
+    row < 0 || column < 0
+      ? null
+      : { row: of.rows[row], column: of.columns[column], weight: of.row(row)[column] };
   return { first: cell(a, ra, ca), second: cell(b, rb, cb) };
 }
 
@@ -82,11 +119,20 @@ function pick(pane, r, c) {
 /** @param {number} pane @param {number} r @param {number} c */
 function tellCell(pane, r, c) {
   const { first, second } = cellOf(pane, r, c);
-  const label = (/** @type {any} */ cell) => `${shown(cell.row.label, 24)} → ${shown(cell.column.label, 24)}`;
+  const label = (/** @type {any} */ cell) =>
+    `${shown(cell.row.label, 24)} → ${shown(cell.column.label, 24)}`;
   const names = new Set([first, second].filter(Boolean).map(label));
-  const line = (/** @type {string} */ name, /** @type {any} */ cell) => make("span", {}, `${name} ${cell ? exact(cell.weight) : "has no such tokens"}`);
-  put(panes[pane].tip, [...names].map((name) => make("strong", {}, name)), line("first", first), line("second", second),
-    first && second ? make("span", {}, `difference ${number(first.weight - second.weight, 6)}`) : null);
+  const line = (/** @type {string} */ name, /** @type {any} */ cell) =>
+    make("span", {}, `${name} ${cell ? exact(cell.weight) : "has no such tokens"}`);
+  put(
+    panes[pane].tip,
+    [...names].map((name) => make("strong", {}, name)),
+    line("first", first),
+    line("second", second),
+    first && second
+      ? make("span", {}, `difference ${number(first.weight - second.weight, 6)}`)
+      : null,
+  );
 }
 
 /** What the chosen head is compared with: the same head of the other text, or the next head.
@@ -132,23 +178,44 @@ function both() {
 
 function fillInputs() {
   const { within, head: of } = otherHead();
-  const options = (/** @type {any} */ select, /** @type {string[]} */ names, /** @type {number} */ chosen) => {
+  const options = (
+    /** @type {any} */ select,
+    /** @type {string[]} */ names,
+    /** @type {number} */ chosen,
+  ) => {
     const said = names.join("\n");
-    if (select.dataset.said !== said) put(select, names.map((name, i) => make("option", { value: i }, name)));
+    if (select.dataset.said !== said)
+      put(
+        select,
+        names.map((name, i) => make("option", { value: i }, name)),
+      );
     select.dataset.said = said;
     select.value = String(chosen);
   };
   options(inputs.subject, subjectNames(), model.subjects.indexOf(within));
-  options(inputs.layer, within.layers.map((l) => layerName(l, within)), of.layer.index);
-  options(inputs.head, of.layer.heads.map((h) => String(h.number)), of.place);
+  options(
+    inputs.layer,
+    within.layers.map((l) => layerName(l, within)),
+    of.layer.index,
+  );
+  options(
+    inputs.head,
+    of.layer.heads.map((h) => String(h.number)),
+    of.place,
+  );
   inputs.subject.closest("label").hidden = model.subjects.length < 2;
 }
 
 function names() {
   const { within, head: second } = otherHead();
   const several = model.subjects.length > 1;
-  const name = (/** @type {Head} */ h, /** @type {Subject} */ s) => `${nameOf(h, s)}${several ? ` · ${subjectNames()[model.subjects.indexOf(s)]}` : ""}`;
-  return [name(head(), subject()), name(second, within), "First − second (blue: more, orange: less)"];
+  const name = (/** @type {Head} */ h, /** @type {Subject} */ s) =>
+    `${nameOf(h, s)}${several ? ` · ${subjectNames()[model.subjects.indexOf(s)]}` : ""}`;
+  return [
+    name(head(), subject()),
+    name(second, within),
+    "First − second (blue: more, orange: less)",
+  ];
 }
 
 /** @param {Set<string>} changed */
@@ -157,9 +224,14 @@ export async function updateCompare(changed) {
   await Promise.all([head().ready(), otherHead().head.ready()]);
   const now = both();
   const { a, b, rows, columns } = now;
-  names().forEach((name, i) => { titles[i].textContent = titles[i].title = name; });
+  names().forEach((name, i) => {
+    titles[i].textContent = titles[i].title = name;
+  });
   const at = { r: a.rowOf(state.query), c: a.columnOf(state.key) };
-  const pair = { r: rows.findIndex(([i]) => i === at.r), c: columns.findIndex(([i]) => i === at.c) };
+  const pair = {
+    r: rows.findIndex(([i]) => i === at.r),
+    c: columns.findIndex(([i]) => i === at.c),
+  };
   const differ = rows.length > 0 && columns.length > 0;
   panes[2].element.parentElement.hidden = !differ;
   await panes[0].show(sourceOf(a), at);
@@ -170,7 +242,8 @@ export async function updateCompare(changed) {
   panes[1].draw();
   note.textContent = told(now);
   drawRows(now);
-  if (changed.has("sight") || changed.has("view")) panes.forEach((pane) => pane.source && pane.restore(state.sight));
+  if (changed.has("sight") || changed.has("view"))
+    panes.forEach((pane) => pane.source && pane.restore(state.sight));
   if (!differ) return;
   await panes[2].show(differenceOf(now), pair);
   panes[2].restore(state.sight);
@@ -178,13 +251,19 @@ export async function updateCompare(changed) {
 
 /** How different they are, and what is left out. @param {Both} both */
 function told({ a, b, rows, columns }) {
-  if (!rows.length || !columns.length) return "No difference is drawn: the two have no token in common.";
-  const [down, across] = [Math.max(a.rows.length, b.rows.length), Math.max(a.columns.length, b.columns.length)];
+  if (!rows.length || !columns.length)
+    return "No difference is drawn: the two have no token in common.";
+  const [down, across] = [
+    Math.max(a.rows.length, b.rows.length),
+    Math.max(a.columns.length, b.columns.length),
+  ];
   if (rows.length < down || columns.length < across) {
-    return `The difference is that of the ${rows.length} × ${columns.length} tokens that both have; the others are left out of it.`;
+    const size = `${rows.length} × ${columns.length}`;
+    return `The difference is that of the ${size} tokens that both have; the others are left out.`;
   }
   if (!a.fits || !b.fits) return "";
-  return `On average ${number(100 * meanDifference({ a, b, rows, columns }), 1)} % of a row's weight is elsewhere.`;
+  const moved = number(100 * meanDifference({ a, b, rows, columns }), 1);
+  return `On average ${moved} % of a row's weight is elsewhere.`;
 }
 
 /** A row of the difference. @param {Both} both @param {number} at @returns {Float32Array} */
@@ -195,40 +274,98 @@ function differenceRow({ a, b, rows, columns }, at) {
 
 /** @param {Unit[]} a @param {Unit[]} b @param {[number, number][]} pairs @returns {Unit[]} */
 function unitsOf(a, b, pairs) {
-  return pairs.map(([i, j]) => ({ ...a[i], label: a[i].label === b[j].label ? a[i].label : `${a[i].label} / ${b[j].label}` }));
+  return pairs.map(([i, j]) => ({
+    ...a[i],
+    label: a[i].label === b[j].label ? a[i].label : `${a[i].label} / ${b[j].label}`,
+  }));
 }
 
 /** @param {Both} both */
 function differenceOf(both) {
   const { a, b, rows, columns } = both;
   const [one, two] = [sourceOf(a), sourceOf(b)];
-  return { name: `${one.name} − ${two.name}`, signed: true, quick: a.fits && b.fits,
-    rows: unitsOf(a.rows, b.rows, rows), columns: unitsOf(a.columns, b.columns, columns),
-    rowsOf: function* (/** @type {number} */ top, /** @type {number} */ end, /** @type {number} */ left, /** @type {number} */ right) {
+  return {
+    name: `${one.name} − ${two.name}`,
+    signed: true,
+    quick: a.fits && b.fits,
+    rows: unitsOf(a.rows, b.rows, rows),
+    columns: unitsOf(a.columns, b.columns, columns),
+    rowsOf: function* (
+      /** @type {number} */ top,
+      /** @type {number} */ end,
+      /** @type {number} */ left,
+      /** @type {number} */ right,
+    ) {
       for (let r = top; r < end; r++) yield differenceRow(both, r).subarray(left, right);
-    } };
+    },
+  };
 }
 
 /** Half the sum of |a − b|: the weight of a row that would have to move. @param {Both} both */
 function meanDifference(both) {
   let sum = 0;
-  both.rows.forEach((_, at) => { sum += differenceRow(both, at).reduce((total, w) => total + Math.abs(w), 0); });
+  both.rows.forEach((_, at) => {
+    sum += differenceRow(both, at).reduce((total, w) => total + Math.abs(w), 0);
+  });
   return sum / 2 / Math.max(1, both.rows.length);
 }
 
 /** @param {Both} both */
 function drawRows({ a }) {
   const rows = compareTable().rows.slice(0, 12);
-  const cell = (/** @type {any} */ value) => make("td", {}, Number.isNaN(value) ? "–" : number(value));
+  const cell = (/** @type {any} */ value) =>
+    make("td", {}, Number.isNaN(value) ? "–" : number(value));
   const bar = (/** @type {any} */ value) => {
     const colours = lookup("both", isDark());
-    return make("span", { class: "bar", style: { width: `${Math.min(100, 100 * Math.abs(value || 0))}%`, background: css(colours, placeBothWays(Math.sign(value || 0) * 0.8, 1)) } });
+    return make("span", {
+      class: "bar",
+      style: {
+        width: `${Math.min(100, 100 * Math.abs(value || 0))}%`,
+        background: css(colours, placeBothWays(Math.sign(value || 0) * 0.8, 1)),
+      },
+    });
   };
   const r = a.rowOf(state.query);
-  put(table, make("h2", {}, "What ", tokenText(a.rows[r].label, 24), " attends to, where the two differ most"),
-    make("table", { class: "keys" }, make("thead", {}, make("tr", {}, ["token", "first", "second", "difference", ""].map((t) => make("th", { scope: "col" }, t)))),
-      make("tbody", {}, rows.map(([token, one, two, change]) => make("tr", {}, make("th", { scope: "row" }, tokenText(String(token), 24)),
-        cell(one), cell(two), cell(change), make("td", { class: "bar-cell" }, bar(change)))))));
+  put(
+    table,
+    make(
+      "h2",
+      {},
+      "What ",
+      tokenText(a.rows[r].label, 24),
+      " attends to, where the two differ most",
+    ),
+    make(
+      "table",
+      { class: "keys" },
+      make(
+        "thead",
+        {},
+        make(
+          "tr",
+          {},
+          ["token", "first", "second", "difference", ""].map((t) =>
+            make("th", { scope: "col" }, t),
+          ),
+        ),
+      ),
+      make(
+        "tbody",
+        {},
+        rows.map(([token, one, two, change]) =>
+          make(
+            "tr",
+            {},
+            make("th", { scope: "row" }, tokenText(String(token), 24)),
+            cell(one),
+            cell(two),
+            cell(change),
+            make("td", { class: "bar-cell" }, bar(change)),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 /** The chosen token's row in both, where they differ most first. */
@@ -239,13 +376,29 @@ export function compareTable() {
   const one = a.row(r);
   const two = pair ? b.row(pair[1]) : null;
   const units = unitsOf(a.columns, b.columns, columns);
-  const found = columns.map(([c, d], at) => ({ token: units[at].label, one: one[c], two: two ? two[d] : NaN }));
-  const [inFirst, inSecond] = [new Set(columns.map(([c]) => c)), new Set(columns.map(([, d]) => d))];
-  a.columns.forEach((unit, c) => inFirst.has(c) || found.push({ token: unit.label, one: one[c], two: NaN }));
-  b.columns.forEach((unit, d) => inSecond.has(d) || found.push({ token: unit.label, one: NaN, two: two ? two[d] : NaN }));
-  const far = (/** @type {{one: number, two: number}} */ x) => Math.abs((x.one || 0) - (x.two || 0));
+  const found = columns.map(([c, d], at) => ({
+    token: units[at].label,
+    one: one[c],
+    two: two ? two[d] : NaN,
+  }));
+  const [inFirst, inSecond] = [
+    new Set(columns.map(([c]) => c)),
+    new Set(columns.map(([, d]) => d)),
+  ];
+  a.columns.forEach(
+    (unit, c) => inFirst.has(c) || found.push({ token: unit.label, one: one[c], two: NaN }),
+  );
+  b.columns.forEach(
+    (unit, d) =>
+      inSecond.has(d) || found.push({ token: unit.label, one: NaN, two: two ? two[d] : NaN }),
+  );
+  const far = (/** @type {{one: number, two: number}} */ x) =>
+    Math.abs((x.one || 0) - (x.two || 0));
   found.sort((x, y) => far(y) - far(x));
-  return { columns: ["token", "first", "second", "difference"], rows: found.map(({ token, one: x, two: y }) => [token, x, y, x - y]) };
+  return {
+    columns: ["token", "first", "second", "difference"],
+    rows: found.map(({ token, one: x, two: y }) => [token, x, y, x - y]),
+  };
 }
 
 /** The maps side by side. @returns {SVGElement} */
@@ -254,11 +407,16 @@ export function compareSvg() {
   const { a, b } = now;
   const title = names();
   /** @type {[string, SVGElement][]} */
-  const pictures = [[title[0], matrixSvg(title[0], a.rows, a.columns, (r) => a.row(r), panes[0])],
-    [title[1], matrixSvg(title[1], b.rows, b.columns, (r) => b.row(r), panes[1])]];
+  const pictures = [
+    [title[0], matrixSvg(title[0], a.rows, a.columns, (r) => a.row(r), panes[0])],
+    [title[1], matrixSvg(title[1], b.rows, b.columns, (r) => b.row(r), panes[1])],
+  ];
   if (!panes[2].element.parentElement.hidden) {
     const { rows, columns } = differenceOf(now);
-    pictures.push(["First − second", matrixSvg(title[2], rows, columns, (r) => differenceRow(now, r), panes[2])]);
+    pictures.push([
+      "First − second",
+      matrixSvg(title[2], rows, columns, (r) => differenceRow(now, r), panes[2]),
+    ]);
   }
   return besideSvg(pictures);
 }

@@ -32,17 +32,27 @@ function fill(element, props, children) {
       element.setAttribute(name, value === true ? "" : String(value));
     }
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
+  element.append(
+    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined),
+  );
   return element;
 }
 
-/** Put these children in place of what is there. @param {Element} element @param {any[]} children */
+/**
+ * Put these children in place of what is there.
+ * @param {Element} element
+ * @param {any[]} children
+ */
 export function put(element, ...children) {
   element.replaceChildren(...children.flat(Infinity).filter((c) => c !== null && c !== undefined));
 }
 
-const ACTING =
-  /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+const ACTING = new RegExp(
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e]/.source +
+    /|[\u2060-\u206f\ufeff\ufff9-\ufffb]/.source +
+    /|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.source,
+  "g",
+);
 
 /** A token as it is shown: what would act instead of being seen becomes its escape, and a very
  * long one is cut. @param {string} token @param {number} [most] */
@@ -79,7 +89,10 @@ export function small(value) {
 
 let fading = 0;
 
-/** A short message: read out, and seen for a moment; in a dialog, inside it. @param {string} text */
+/**
+ * A short message: read out, and seen for a moment; in a dialog, inside it.
+ * @param {string} text
+ */
 export function say(text) {
   const line = document.querySelector("dialog[open] .said") ?? document.getElementById("said");
   if (!line) return;
@@ -96,7 +109,9 @@ export function keepingFocus(element, act) {
   const name = active && element.contains(active) ? active.dataset.focus : undefined;
   act();
   if (name === undefined) return;
-  const again = [...element.querySelectorAll("[data-focus]")].find((e) => /** @type {any} */ (e).dataset.focus === name);
+  const again = [...element.querySelectorAll("[data-focus]")].find(
+    (e) => /** @type {any} */ (e).dataset.focus === name,
+  );
   /** @type {HTMLElement | undefined} */ (again)?.focus({ preventScroll: true });
 }
 

@@ -17,19 +17,58 @@ const MOST_BESIDE = 4;
 let shownLooks = [];
 
 function buildForm() {
-  form.model = make("select", { "aria-label": "Model" }, serve.models.map((/** @type {any} */ m) => make("option", { value: m.name }, m.name)));
-  form.text = make("textarea", { rows: 2, "aria-label": "Text", placeholder: "Type or paste a text …", spellcheck: "false" });
+  form.model = make(
+    "select",
+    { "aria-label": "Model" },
+    serve.models.map((/** @type {any} */ m) => make("option", { value: m.name }, m.name)),
+  );
+  form.text = make("textarea", {
+    rows: 2,
+    "aria-label": "Text",
+    placeholder: "Type or paste a text …",
+    spellcheck: "false",
+  });
   form.go = make("button", { type: "submit", class: "strong" }, "Look");
   form.stop = make("button", { type: "button", hidden: true, on: { click: stop } }, "Cancel");
   form.bar = make("progress", { max: 1, value: 0, hidden: true, "aria-label": "Layers done" });
   form.keep = make("input", { type: "checkbox" });
-  form.beside = make("label", { class: "check", hidden: true }, form.keep, "Beside what is shown, to compare");
-  form.told = make("span", { class: "quiet", role: "status" }, `Texts of up to ${serve.most_tokens} tokens. Nothing leaves this machine.`);
+  form.beside = make(
+    "label",
+    { class: "check", hidden: true },
+    form.keep,
+    "Beside what is shown, to compare",
+  );
+  form.told = make(
+    "span",
+    { class: "quiet", role: "status" },
+    `Texts of up to ${serve.most_tokens} tokens. Nothing leaves this machine.`,
+  );
   form.text.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
     if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) form.element.requestSubmit();
   });
-  form.element = make("form", { class: "ask", on: { submit: (/** @type {Event} */ e) => { e.preventDefault(); send().catch(tell); } } },
-    form.text, make("div", { class: "ask-row" }, form.model, form.go, form.stop, form.beside, form.bar, form.told));
+  form.element = make(
+    "form",
+    {
+      class: "ask",
+      on: {
+        submit: (/** @type {Event} */ e) => {
+          e.preventDefault();
+          send().catch(tell);
+        },
+      },
+    },
+    form.text,
+    make(
+      "div",
+      { class: "ask-row" },
+      form.model,
+      form.go,
+      form.stop,
+      form.beside,
+      form.bar,
+      form.told,
+    ),
+  );
   return form.element;
 }
 
@@ -50,12 +89,19 @@ async function send() {
   busy(true);
   form.told.textContent = "sent";
   const body = JSON.stringify({ model: form.model.value, text: form.text.value });
-  const answer = await ask("/api/looks", { method: "POST", body, headers: { "content-type": "application/json" } });
+  const answer = await ask("/api/looks", {
+    method: "POST",
+    body,
+    headers: { "content-type": "application/json" },
+  });
   let look = await answer.json();
   const mine = (running = look.id);
   const address = `/api/looks/${look.id}`;
   while (look.state === "queued" || look.state === "running") {
-    form.told.textContent = look.state === "queued" ? "waiting for its turn" : `${look.tokens} tokens: layer ${look.done} of ${look.layers}`;
+    form.told.textContent =
+      look.state === "queued"
+        ? "waiting for its turn"
+        : `${look.tokens} tokens: layer ${look.done} of ${look.layers}`;
     form.bar.value = look.layers ? look.done / look.layers : 0;
     await new Promise((go) => setTimeout(go, 150));
     if (running !== mine) return;
@@ -71,10 +117,22 @@ async function send() {
   put(form.told, `${look.tokens} tokens`);
 }
 
-/** The same place, in the last two of what is shown. @param {number} count @returns {Partial<State>} */
+/**
+ * The same place, in the last two of what is shown.
+ * @param {number} count
+ * @returns {Partial<State>}
+ */
 function besideTheLast(count) {
   const { layer, head, query, key } = state;
-  return { view: "compare", subject: count - 2, layer, head, query, key, other: [count - 1, layer, head] };
+  return {
+    view: "compare",
+    subject: count - 2,
+    layer,
+    head,
+    query,
+    key,
+    other: [count - 1, layer, head],
+  };
 }
 
 /** @param {string} id of a look that is done */
@@ -89,7 +147,10 @@ function showAll(first) {
   busy(false);
   form.beside.hidden = false;
   document.documentElement.classList.remove("empty");
-  show(shownLooks.map(({ parcel }) => parcel), first).catch(failed);
+  show(
+    shownLooks.map(({ parcel }) => parcel),
+    first,
+  ).catch(failed);
   setInAddress("look", shownLooks.map(({ id }) => id).join("."));
 }
 
@@ -103,7 +164,8 @@ async function restore(address) {
     history.replaceState(null, "", hash);
     showAll();
   } catch (error) {
-    form.told.textContent = `What this address shows is gone: ${error instanceof Error ? error.message : error}`;
+    const reason = error instanceof Error ? error.message : error;
+    form.told.textContent = `What this address shows is gone: ${reason}`;
   }
 }
 

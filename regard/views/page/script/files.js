@@ -27,18 +27,36 @@ function plain(value) {
 
 /** @param {string} text without lone surrogates, which no file can hold */
 function wellFormed(text) {
-  return text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
+  return text.replace(
+    /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
+    "\ufffd",
+  );
 }
 
 /** @param {Table} table */
 export function toJson(table) {
-  const value = (/** @type {string | number} */ cell) => (typeof cell === "string" ? cell : Number.isNaN(cell) ? null : plain(cell));
-  return JSON.stringify({
-    regard: subject().document.regard, model: subject().data.model, title: subject().data.title, view: state.view,
-    layer: layer().data.number, kind: layer().data.kind, head: head().number,
-    words: state.words, sinks: state.sinks, masked: [...state.change.masked], factor: state.change.factor,
-    ...(table.part ? { part: table.part } : {}), columns: table.columns, rows: table.rows.map((row) => row.map(value)),
-  }, null, 1);
+  const value = (/** @type {string | number} */ cell) =>
+    typeof cell === "string" ? cell : Number.isNaN(cell) ? null : plain(cell);
+  return JSON.stringify(
+    {
+      regard: subject().document.regard,
+      model: subject().data.model,
+      title: subject().data.title,
+      view: state.view,
+      layer: layer().data.number,
+      kind: layer().data.kind,
+      head: head().number,
+      words: state.words,
+      sinks: state.sinks,
+      masked: [...state.change.masked],
+      factor: state.change.factor,
+      ...(table.part ? { part: table.part } : {}),
+      columns: table.columns,
+      rows: table.rows.map((row) => row.map(value)),
+    },
+    null,
+    1,
+  );
 }
 
 /** @param {SVGElement} picture */
@@ -46,7 +64,11 @@ export function toSvgText(picture) {
   return wellFormed(new XMLSerializer().serializeToString(picture));
 }
 
-/** An SVG picture drawn at twice its size. @param {SVGElement} picture @returns {Promise<HTMLCanvasElement>} */
+/**
+ * An SVG picture drawn at twice its size.
+ * @param {SVGElement} picture
+ * @returns {Promise<HTMLCanvasElement>}
+ */
 export async function toCanvas(picture) {
   const address = URL.createObjectURL(new Blob([toSvgText(picture)], { type: "image/svg+xml" }));
   try {
@@ -54,7 +76,10 @@ export async function toCanvas(picture) {
     image.src = address;
     await image.decode();
     const by = Math.min(2, 16000 / Math.max(image.width, image.height));
-    const canvas = make("canvas", { width: Math.round(image.width * by), height: Math.round(image.height * by) });
+    const canvas = make("canvas", {
+      width: Math.round(image.width * by),
+      height: Math.round(image.height * by),
+    });
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
     return canvas;
   } finally {
@@ -64,7 +89,9 @@ export async function toCanvas(picture) {
 
 /** @param {HTMLCanvasElement} canvas @returns {Promise<Blob>} */
 export function toPng(canvas) {
-  return new Promise((done, fail) => canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("no picture could be made")))));
+  return new Promise((done, fail) =>
+    canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("no picture could be made")))),
+  );
 }
 
 /** @param {Blob | string} content @param {string} ending @param {string} kind */

@@ -17,18 +17,67 @@ const bold = (/** @type {string} */ name) => {
 /** @type {Object<string, () => any[]>} */
 const FORMULAS = {
   input: () => [sub("x", "i")],
-  query: () => [...["Q", "K", "V"].flatMap((name, i) => [i ? sign(",") : null, sub(name.toLowerCase(), i ? "j" : "i"), sign("="), sub("x", i ? "j" : "i"), sub("W", name)])].filter(Boolean),
-  asItIs: () => [sub("q", "i"), sign("="), sub("k", "i"), sign("="), sub("v", "i"), sign("="), sub("x", "i")],
+  query: () =>
+    [
+      ...["Q", "K", "V"].flatMap((name, i) => [
+        i ? sign(",") : null,
+        sub(name.toLowerCase(), i ? "j" : "i"),
+        sign("="),
+        sub("x", i ? "j" : "i"),
+        sub("W", name),
+      ]),
+    ].filter(Boolean),
+  asItIs: () => [
+    sub("q", "i"),
+    sign("="),
+    sub("k", "i"),
+    sign("="),
+    sub("v", "i"),
+    sign("="),
+    sub("x", "i"),
+  ],
   scores: () => [sub("q", "i"), sign("·"), sub("k", "j")],
-  scaled: () => [sub("e", "ij"), sign("="), math("mfrac", row(sub("q", "i"), sign("·"), sub("k", "j")), math("msqrt", id("d")))],
+  scaled: () => [
+    sub("e", "ij"),
+    sign("="),
+    math("mfrac", row(sub("q", "i"), sign("·"), sub("k", "j")), math("msqrt", id("d"))),
+  ],
   unscaled: () => [sub("e", "ij"), sign("="), sub("q", "i"), sign("·"), sub("k", "j")],
-  scaledBy: () => [sub("e", "ij"), sign("="), bold("scale"), sub("q", "i"), sign("·"), sub("k", "j")],
+  scaledBy: () => [
+    sub("e", "ij"),
+    sign("="),
+    bold("scale"),
+    sub("q", "i"),
+    sign("·"),
+    sub("k", "j"),
+  ],
   mask: () => [sub("e", "ij"), sign("="), sign("−"), bold("∞")],
-  weights: () => [sub("a", "ij"), sign("="), math("mfrac", row(bold("exp"), sub("e", "ij")), row(sumOver("m"), bold("exp"), sub("e", "im")))],
+  weights: () => [
+    sub("a", "ij"),
+    sign("="),
+    math("mfrac", row(bold("exp"), sub("e", "ij")), row(sumOver("m"), bold("exp"), sub("e", "im"))),
+  ],
   weighted: () => [sub("a", "ij"), sub("v", "j")],
   context: () => [sub("c", "i"), sign("="), sumOver("j"), sub("a", "ij"), sub("v", "j")],
-  concatenated: () => [sign("["), math("msup", id("c"), math("mn", "1")), sign(";"), sign("…"), sign(";"), math("msup", id("c"), id("h")), sign("]")],
-  output: () => [sub("y", "i"), sign("="), sign("["), math("msup", id("c"), math("mn", "1")), sign(";"), sign("…"), sign("]"), sub("W", "O")],
+  concatenated: () => [
+    sign("["),
+    math("msup", id("c"), math("mn", "1")),
+    sign(";"),
+    sign("…"),
+    sign(";"),
+    math("msup", id("c"), id("h")),
+    sign("]"),
+  ],
+  output: () => [
+    sub("y", "i"),
+    sign("="),
+    sign("["),
+    math("msup", id("c"), math("mn", "1")),
+    sign(";"),
+    sign("…"),
+    sign("]"),
+    sub("W", "O"),
+  ],
 };
 
 /** The formula of a step, in its block. @param {string} name */

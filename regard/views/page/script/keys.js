@@ -38,14 +38,47 @@ let dialog;
 let single = true;
 
 export function buildHelp() {
-  const off = make("input", { type: "checkbox", on: { change: () => { single = off.checked; } } });
+  const off = make("input", {
+    type: "checkbox",
+    on: {
+      change: () => {
+        single = off.checked;
+      },
+    },
+  });
   off.checked = single;
-  dialog = make("dialog", { class: "help", "aria-labelledby": "help-title" },
+  dialog = make(
+    "dialog",
+    { class: "help", "aria-labelledby": "help-title" },
     make("h2", { id: "help-title" }, "Keyboard"),
-    make("dl", {}, HELP.map(([key, what]) => make("div", {}, make("dt", {}, key.split(" ").map((k) => (k === "…" ? " … " : make("kbd", {}, k)))), make("dd", {}, what)))),
-    make("p", { class: "quiet" }, "Tab goes from part to part. In lists and grids the arrow keys move inside."),
+    make(
+      "dl",
+      {},
+      HELP.map(([key, what]) =>
+        make(
+          "div",
+          {},
+          make(
+            "dt",
+            {},
+            key.split(" ").map((k) => (k === "…" ? " … " : make("kbd", {}, k))),
+          ),
+          make("dd", {}, what),
+        ),
+      ),
+    ),
+    make(
+      "p",
+      { class: "quiet" },
+      "Tab goes from part to part. In lists and grids the arrow keys move inside.",
+    ),
     make("label", { class: "check" }, off, "Keys work without Ctrl or Alt"),
-    make("button", { type: "button", class: "strong", on: { click: () => dialog.close() } }, "Close"));
+    make(
+      "button",
+      { type: "button", class: "strong", on: { click: () => dialog.close() } },
+      "Close",
+    ),
+  );
   return dialog;
 }
 
@@ -108,11 +141,22 @@ export function listenToKeys(more) {
   const acts = { ...ACTS, ...more };
   document.addEventListener("keydown", (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
-    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") || !model.subjects.length) return;
+    if (
+      event.ctrlKey ||
+      event.metaKey ||
+      event.altKey ||
+      document.querySelector("dialog[open]") ||
+      !model.subjects.length
+    )
+      return;
     if (target.matches("input:not([type=checkbox], [type=range]), textarea, select")) return;
     const isArrow = event.key.startsWith("Arrow");
     if (isArrow && target.matches("input, [role=tab], [role=gridcell], summary")) return;
-    if (event.key === " " && !target.matches("button, input, summary, [role=gridcell], a") && state.view === "reading") {
+    if (
+      event.key === " " &&
+      !target.matches("button, input, summary, [role=gridcell], a") &&
+      state.view === "reading"
+    ) {
       event.preventDefault();
       return toggle();
     }

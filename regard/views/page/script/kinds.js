@@ -26,10 +26,14 @@ const CLEAR = 0.3;
 const EVEN = 0.7;
 const FEWEST = 3;
 
-/** @typedef {{tokens: string[], separators: number[], places: Map<string, number[]>, isSelf: boolean}} About */
+/**
+ * @typedef {{tokens: string[], separators: number[], places: Map<string, number[]>,
+ *   isSelf: boolean}} About
+ */
 
 /** The keys that the pattern of a query is about. @param {string} pattern @param {number} i
- * @param {number} centre the query's own place among the keys @param {About} about @returns {number[]} */
+ * @param {number} centre the query's own place among the keys @param {About} about
+ * @returns {number[]} */
 function targetsOf(pattern, i, centre, { tokens, separators, places, isSelf }) {
   if (pattern === "first") return i > 0 || !isSelf ? [0] : [];
   if (pattern === "separator") return separators;
@@ -37,7 +41,8 @@ function targetsOf(pattern, i, centre, { tokens, separators, places, isSelf }) {
   if (pattern === "previous") return [centre - 1];
   if (pattern === "same") return [centre];
   if (pattern === "next") return [centre + 1];
-  if (pattern === "local") return Array.from({ length: 2 * WINDOW + 1 }, (_, c) => centre - WINDOW + c);
+  if (pattern === "local")
+    return Array.from({ length: 2 * WINDOW + 1 }, (_, c) => centre - WINDOW + c);
   const again = places.get(tokens[i]) ?? [];
   if (pattern === "repeat") return again.filter((j) => j !== centre);
   return again.map((j) => j + 1).filter((j) => j < centre);
@@ -78,7 +83,9 @@ export class Tally {
       even.sum += entropy / Math.log(total);
       even.count += 1;
     }
-    PATTERNS.forEach((pattern, p) => addRow(pattern, this.sums[p], i, total, seen, weights, i + keys - queries, about));
+    PATTERNS.forEach((pattern, p) =>
+      addRow(pattern, this.sums[p], i, total, seen, weights, i + keys - queries, about),
+    );
   }
 
   /** @returns {Summary} */
@@ -91,11 +98,16 @@ export class Tally {
     });
     const kind = kindOf(scores, excess, even.sum / Math.max(1, even.count));
     const place = PATTERNS.indexOf(kind);
-    return { kind, share: place < 0 ? NaN : scores[place], entropy: this.entropies / Math.max(1, this.head.queries) };
+    return {
+      kind,
+      share: place < 0 ? NaN : scores[place],
+      entropy: this.entropies / Math.max(1, this.head.queries),
+    };
   }
 }
 
-/** @param {string} pattern @param {{score: number, chance: number, count: number}} sum @param {number} i
+/** @param {string} pattern @param {{score: number, chance: number, count: number}} sum
+ * @param {number} i
  * @param {number} total @param {boolean[] | null} seen @param {Float32Array} weights
  * @param {number} centre @param {About} about */
 function addRow(pattern, sum, i, total, seen, weights, centre, about) {

@@ -28,23 +28,54 @@ export function buildLines() {
   note = make("p", { class: "quiet", role: "status" });
   drawing = make("canvas", { class: "links", "aria-hidden": "true" });
   sides = { left: list("from"), right: list("to") };
-  board = make("div", { class: "board scroll", tabindex: -1, on: { scroll: scrolled } },
-    make("div", { class: "board-inner" }, sides.left, make("div", { class: "links-box" }, drawing), sides.right));
-  chosenOnly = make("input", { type: "checkbox", on: { change: () => choose({ all: !chosenOnly.checked }) } });
-  share = make("input", { type: "range", min: 5, max: 100, step: 5,
-    on: { input: () => choose({ share: share.value / 100 }) } });
+  board = make(
+    "div",
+    { class: "board scroll", tabindex: -1, on: { scroll: scrolled } },
+    make(
+      "div",
+      { class: "board-inner" },
+      sides.left,
+      make("div", { class: "links-box" }, drawing),
+      sides.right,
+    ),
+  );
+  chosenOnly = make("input", {
+    type: "checkbox",
+    on: { change: () => choose({ all: !chosenOnly.checked }) },
+  });
+  share = make("input", {
+    type: "range",
+    min: 5,
+    max: 100,
+    step: 5,
+    on: { input: () => choose({ share: share.value / 100 }) },
+  });
   addEventListener("resize", () => state.view === "head" && drawLines());
-  return make("div", { class: "view-head" },
-    make("div", { class: "controls" },
-      make("label", { class: "field" }, make("span", {}, "Draw the strongest, up to this share of each row"), share),
+  return make(
+    "div",
+    { class: "view-head" },
+    make(
+      "div",
+      { class: "controls" },
+      make(
+        "label",
+        { class: "field" },
+        make("span", {}, "Draw the strongest, up to this share of each row"),
+        share,
+      ),
       make("label", { class: "check" }, chosenOnly, "Chosen token only"),
-      note),
-    board);
+      note,
+    ),
+    board,
+  );
 }
 
 /** @param {"from" | "to"} side */
 function list(side) {
-  return make("div", { class: `tokens ${side}`, role: "listbox", tabindex: 0,
+  return make("div", {
+    class: `tokens ${side}`,
+    role: "listbox",
+    tabindex: 0,
     "aria-label": side === "from" ? "Tokens that attend" : "Tokens attended to",
     on: {
       keydown: (/** @type {KeyboardEvent} */ e) => moveInList(e, side),
@@ -57,7 +88,8 @@ function list(side) {
         if (option && e.pointerType === "mouse") hover(side, Number(option.dataset.at));
       },
       pointerleave: () => hover(side, -1),
-    } });
+    },
+  });
 }
 
 /** @param {"from" | "to"} side @param {number} token */
@@ -70,8 +102,14 @@ function moveInList(event, side) {
   const shownPicture = picture();
   const units = side === "from" ? shownPicture.rows : shownPicture.columns;
   const at = side === "from" ? shownPicture.rowOf(state.query) : shownPicture.columnOf(state.key);
-  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: units.length - 1,
-    PageDown: at + 10, PageUp: at - 10 }[event.key];
+  const to = {
+    ArrowDown: at + 1,
+    ArrowUp: at - 1,
+    Home: 0,
+    End: units.length - 1,
+    PageDown: at + 10,
+    PageUp: at - 10,
+  }[event.key];
   if (to === undefined) return;
   pick(side, units[Math.max(0, Math.min(units.length - 1, to))].number);
   event.preventDefault();
@@ -121,7 +159,8 @@ function strongestOf(of, r) {
     sum += least;
   }
   const lines = [];
-  for (let c = 0; c < row.length; c++) if (row[c] >= least) lines.push({ from: r, to: c, weight: row[c] });
+  for (let c = 0; c < row.length; c++)
+    if (row[c] >= least) lines.push({ from: r, to: c, weight: row[c] });
   return lines;
 }
 
@@ -135,7 +174,11 @@ function rowsInSight(of) {
 /** The lines to draw, and how much of all weight they are. @param {Picture} of */
 export function chosenLines(of) {
   const only = !state.all;
-  const rows = only ? [of.rowOf(state.query)] : of.fits ? of.rows.map((_, r) => r) : rowsInSight(of);
+  const rows = only
+    ? [of.rowOf(state.query)]
+    : of.fits
+      ? of.rows.map((_, r) => r)
+      : rowsInSight(of);
   let lines = rows.flatMap((r) => strongestOf(of, r));
   const wanted = lines.length;
   if (wanted > MOST_LINES) lines = lines.sort((a, b) => b.weight - a.weight).slice(0, MOST_LINES);
@@ -160,11 +203,16 @@ function drawLines() {
   const height = Math.max(of.rows.length, of.columns.length) * ROW;
   sides.left.style.height = sides.right.style.height = `${height}px`;
   strokeLines();
-  const kept = wanted > lines.length ? `the strongest ${lines.length} of ${wanted} lines` : `${lines.length} lines`;
+  const kept =
+    wanted > lines.length
+      ? `the strongest ${lines.length} of ${wanted} lines`
+      : `${lines.length} lines`;
   const sink = of.dropped
     ? ` ${of.dropped} sink ${of.dropped > 1 ? "columns" : "column"} hidden, rows renormalised ` +
-      `(this row had ${number(100 * of.sunk(of.rowOf(state.query)), 1)} % there).` : "";
-  note.textContent = `${kept}: ${number(100 * covered, 0)} % of the weight of ${rows > 1 ? `${rows} rows` : "the row"}.${sink}`;
+      `(this row had ${number(100 * of.sunk(of.rowOf(state.query)), 1)} % there).`
+    : "";
+  const whole = rows > 1 ? `${rows} rows` : "the row";
+  note.textContent = `${kept}: ${number(100 * covered, 0)} % of the weight of ${whole}.${sink}`;
 }
 
 /** Draw the lines that cross what is in sight. */
@@ -207,15 +255,22 @@ function pathsOf(of, lines, width) {
   /** @type {Map<number, string[]>[]} */
   const groups = [new Map(), new Map()];
   for (const line of lines) {
-    const bright = focus ? (focus.side === "from" ? line.from : line.to) === focus.at : line.from === chosen;
+    const bright = focus
+      ? (focus.side === "from" ? line.from : line.to) === focus.at
+      : line.from === chosen;
     const group = groups[Number(bright)];
     const strength = Math.max(1, Math.ceil(Math.min(1, line.weight) * STRENGTHS));
     const [y1, y2] = [(line.from + 0.5) * ROW, (line.to + 0.5) * ROW];
     if (!group.has(strength)) group.set(strength, []);
     group.get(strength)?.push(`M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`);
   }
-  return groups.flatMap((group, bright) => [...group].map(([strength, parts]) => (
-    { d: parts.join(""), strength: strength / STRENGTHS, bright: bright === 1 })));
+  return groups.flatMap((group, bright) =>
+    [...group].map(([strength, parts]) => ({
+      d: parts.join(""),
+      strength: strength / STRENGTHS,
+      bright: bright === 1,
+    })),
+  );
 }
 
 function fillTokens() {
@@ -234,13 +289,27 @@ function fillSide(side, units, chosen, weights) {
   const made = [];
   for (let i = first; i < last; i++) {
     const weight = weights ? weights[i] : null;
-    made.push(make("div", {
-      class: "token", role: "option", id: `${side === sides.left ? "q" : "k"}${i}`,
-      "aria-selected": String(i === chosen), "aria-setsize": units.length, "aria-posinset": i + 1,
-      "data-number": units[i].number, "data-at": i, title: `${units[i].number}: ${shown(units[i].label, 200)}`,
-      style: { top: `${i * ROW}px`, "--weight": weight ?? 0 },
-    }, tokenText(units[i].label),
-    weight === null ? null : make("span", { class: "token-weight" }, weight >= 0.0005 ? number(weight, 3) : "")));
+    made.push(
+      make(
+        "div",
+        {
+          class: "token",
+          role: "option",
+          id: `${side === sides.left ? "q" : "k"}${i}`,
+          "aria-selected": String(i === chosen),
+          "aria-setsize": units.length,
+          "aria-posinset": i + 1,
+          "data-number": units[i].number,
+          "data-at": i,
+          title: `${units[i].number}: ${shown(units[i].label, 200)}`,
+          style: { top: `${i * ROW}px`, "--weight": weight ?? 0 },
+        },
+        tokenText(units[i].label),
+        weight === null
+          ? null
+          : make("span", { class: "token-weight" }, weight >= 0.0005 ? number(weight, 3) : ""),
+      ),
+    );
   }
   put(side, made);
   if (chosen >= first && chosen < last) {
@@ -270,16 +339,50 @@ export function linesSvg() {
   const height = Math.max(of.rows.length, of.columns.length) * ROW;
   const ink = isDark() ? "#e8e8ea" : "#1c1d21";
   const back = isDark() ? "#16181d" : "#ffffff";
-  const words = (/** @type {Unit[]} */ units, /** @type {number} */ x, /** @type {string} */ anchor) =>
-    units.map((unit, i) => svg("text", { x, y: (i + 0.5) * ROW + 4, "text-anchor": anchor, fill: ink,
-      "font-family": "system-ui, sans-serif", "font-size": 13 }, shown(unit.label, 24)));
+  const words = (
+    /** @type {Unit[]} */ units,
+    /** @type {number} */ x,
+    /** @type {string} */ anchor,
+  ) =>
+    units.map((unit, i) =>
+      svg(
+        "text",
+        {
+          x,
+          y: (i + 0.5) * ROW + 4,
+          "text-anchor": anchor,
+          fill: ink,
+          "font-family": "system-ui, sans-serif",
+          "font-size": 13,
+        },
+        shown(unit.label, 24),
+      ),
+    );
   const colours = isDark() ? ["#8fb4ff", "#ffb066"] : ["#2f5fd0", "#b3430b"];
-  const group = svg("g", { transform: `translate(${label + 8} 0)`, fill: "none" },
-    pathsOf(of, lines, middle - 16).map(({ d, strength, bright }) => svg("path", { d, stroke: colours[Number(bright)],
-      "stroke-width": (0.6 + 2.6 * strength).toFixed(2), "stroke-opacity": opacity(strength, bright).toFixed(3) })));
-  return svg("svg", { xmlns: "http://www.w3.org/2000/svg", width: 2 * label + middle, height,
-    viewBox: `0 0 ${2 * label + middle} ${height}` },
-  svg("title", {}, nameOf(head())),
-  svg("rect", { width: "100%", height: "100%", fill: back }),
-  words(of.rows, label, "end"), group, words(of.columns, label + middle, "start"));
+  const group = svg(
+    "g",
+    { transform: `translate(${label + 8} 0)`, fill: "none" },
+    pathsOf(of, lines, middle - 16).map(({ d, strength, bright }) =>
+      svg("path", {
+        d,
+        stroke: colours[Number(bright)],
+        "stroke-width": (0.6 + 2.6 * strength).toFixed(2),
+        "stroke-opacity": opacity(strength, bright).toFixed(3),
+      }),
+    ),
+  );
+  return svg(
+    "svg",
+    {
+      xmlns: "http://www.w3.org/2000/svg",
+      width: 2 * label + middle,
+      height,
+      viewBox: `0 0 ${2 * label + middle} ${height}`,
+    },
+    svg("title", {}, nameOf(head())),
+    svg("rect", { width: "100%", height: "100%", fill: back }),
+    words(of.rows, label, "end"),
+    group,
+    words(of.columns, label + middle, "start"),
+  );
 }

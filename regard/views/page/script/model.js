@@ -29,7 +29,10 @@ export function openParcels(parcels) {
   model.subjects = parcels.flatMap(({ document, packed, address = "" }) => {
     const arrays = new Arrays(document.arrays, packed);
     return document.subjects.map((data) => ({
-      data, document, arrays, layers: data.layers.map((layer, i) => new LayerKind(layer, arrays, i, address)),
+      data,
+      document,
+      arrays,
+      layers: data.layers.map((layer, i) => new LayerKind(layer, arrays, i, address)),
     }));
   });
 }
@@ -100,11 +103,21 @@ export function subjectNames() {
   const models = new Set(all.map((data) => data.model));
   if (all.length > 1 && models.size === all.length) {
     const same = all.every((data) => data.title === all[0].title);
-    return all.map((data) => shown(same && data.model ? data.model : [data.model, data.title].filter(Boolean).join(": "), 40));
+    return all.map((data) =>
+      shown(
+        same && data.model ? data.model : [data.model, data.title].filter(Boolean).join(": "),
+        40,
+      ),
+    );
   }
   const titles = all.map((data) => data.title);
   let same = 0;
-  while (titles.length > 1 && same < titles[0].length && titles.every((t) => t[same] === titles[0][same])) same += 1;
+  while (
+    titles.length > 1 &&
+    same < titles[0].length &&
+    titles.every((t) => t[same] === titles[0][same])
+  )
+    same += 1;
   const from = same > 24 ? titles[0].lastIndexOf(" ", same) + 1 : 0;
   return titles.map((title) => shown(from > 0 ? `… ${title.slice(from)}` : title, 40));
 }

@@ -10,7 +10,10 @@ import { choose, state } from "./state.js";
 /** @import {Summary} from "./kinds.js" */
 
 const SIZE = 48;
-/** @typedef {{head: Head, summary: Summary, grid: {rows: number, columns: number, cells: Float32Array}, most: number}} Seen */
+/**
+ * @typedef {{head: Head, summary: Summary, most: number,
+ *   grid: {rows: number, columns: number, cells: Float32Array}}} Seen
+ */
 
 /** @type {Map<Head, Seen>} */
 const seen = new Map();
@@ -23,17 +26,33 @@ let note;
 let running = 0;
 
 export function buildOverview() {
-  grid = make("div", { class: "heads", role: "grid", "aria-label": "Heads", on: { keydown: move } });
+  grid = make("div", {
+    class: "heads",
+    role: "grid",
+    "aria-label": "Heads",
+    on: { keydown: move },
+  });
   note = make("p", { class: "quiet", role: "status" });
-  const sorts = [["layer", "Layer and head"], ["entropy", "Entropy, lowest first"],
-    ["link", "Weight of the chosen link"], ["kind", "Kind"]];
+  const sorts = [
+    ["layer", "Layer and head"],
+    ["entropy", "Entropy, lowest first"],
+    ["link", "Weight of the chosen link"],
+    ["kind", "Kind"],
+  ];
   return make(
-    "div", { class: "view-overview" },
+    "div",
+    { class: "view-overview" },
     make(
-      "div", { class: "controls" },
+      "div",
+      { class: "controls" },
       field("Sort", select("sort", sorts)),
-      field("Show", select("kind", [["", "All kinds"],
-        ...Object.entries(KINDS).map(([k, what]) => [k, `${k}: ${what}`])])),
+      field(
+        "Show",
+        select("kind", [
+          ["", "All kinds"],
+          ...Object.entries(KINDS).map(([k, what]) => [k, `${k}: ${what}`]),
+        ]),
+      ),
       note,
     ),
     make("div", { class: "scroll" }, grid),
@@ -49,7 +68,10 @@ function field(label, input) {
 function select(name, options) {
   return make(
     "select",
-    { "data-state": name, on: { change: (/** @type {any} */ e) => choose({ [name]: e.target.value }) } },
+    {
+      "data-state": name,
+      on: { change: (/** @type {any} */ e) => choose({ [name]: e.target.value }) },
+    },
     options.map(([value, text]) => make("option", { value }, text)),
   );
 }
@@ -62,7 +84,9 @@ function allHeads() {
 export async function updateOverview(changed) {
   await learnLinks(allHeads());
   for (const name of ["sort", "kind"]) {
-    const input = /** @type {any} */ (grid.closest(".view-overview").querySelector(`[data-state=${name}]`));
+    const input = /** @type {any} */ (
+      grid.closest(".view-overview").querySelector(`[data-state=${name}]`)
+    );
     input.value = /** @type {any} */ (state)[name];
   }
   const redraw = ["subject", "sort", "kind", "palette", "log", "theme", "view"];
@@ -84,22 +108,35 @@ function mark(bring = false) {
 
 function arrange() {
   cards.clear();
-  let heads = allHeads().filter((head) => !state.kind || seen.get(head)?.summary.kind === state.kind);
+  let heads = allHeads().filter(
+    (head) => !state.kind || seen.get(head)?.summary.kind === state.kind,
+  );
   if (state.sort === "entropy") {
-    heads.sort((a, b) => (seen.get(a)?.summary.entropy ?? 99) - (seen.get(b)?.summary.entropy ?? 99));
+    heads.sort(
+      (a, b) => (seen.get(a)?.summary.entropy ?? 99) - (seen.get(b)?.summary.entropy ?? 99),
+    );
   } else if (state.sort === "link") {
     heads.sort((a, b) => (linkWeight(b) || 0) - (linkWeight(a) || 0));
   } else if (state.sort === "kind") {
     const order = Object.keys(KINDS);
     const rank = (/** @type {Head} */ h) => order.indexOf(seen.get(h)?.summary.kind ?? "mixed");
-    heads.sort((a, b) => rank(a) - rank(b) || (seen.get(b)?.summary.share ?? 0) - (seen.get(a)?.summary.share ?? 0));
+    heads.sort(
+      (a, b) =>
+        rank(a) - rank(b) || (seen.get(b)?.summary.share ?? 0) - (seen.get(a)?.summary.share ?? 0),
+    );
   }
   const rows = [];
   if (state.sort === "layer" && !state.kind) {
     for (const layer of subject().layers) {
       const cells = heads.filter((head) => head.layer === layer).map(card);
-      rows.push(make("div", { role: "row", class: "heads-row" },
-        make("span", { role: "rowheader", class: "heads-layer" }, layerName(layer)), cells));
+      rows.push(
+        make(
+          "div",
+          { role: "row", class: "heads-row" },
+          make("span", { role: "rowheader", class: "heads-layer" }, layerName(layer)),
+          cells,
+        ),
+      );
     }
   } else {
     rows.push(make("div", { role: "row", class: "heads-row flow" }, heads.map(card)));
@@ -115,14 +152,24 @@ function card(head) {
   const canvas = make("canvas", { width: SIZE, height: SIZE, "aria-hidden": "true" });
   const made = make(
     "div",
-    { role: "gridcell", class: "card", tabindex: -1, "aria-label": nameOf(head),
+    {
+      role: "gridcell",
+      class: "card",
+      tabindex: -1,
+      "aria-label": nameOf(head),
       on: {
         click: () => choose({ layer: head.layer.index, head: head.place }),
         dblclick: () => choose({ layer: head.layer.index, head: head.place, view: "head" }),
-      } },
+      },
+    },
     canvas,
-    make("span", { class: "card-name" }, state.sort === "layer" && !state.kind
-      ? `${head.number}` : `${head.layer.data.number} · ${head.number}`),
+    make(
+      "span",
+      { class: "card-name" },
+      state.sort === "layer" && !state.kind
+        ? `${head.number}`
+        : `${head.layer.data.number} · ${head.number}`,
+    ),
     make("span", { class: "card-kind" }, "…"),
     make("span", { class: "card-entropy" }, ""),
   );
@@ -149,10 +196,13 @@ function draw(head) {
   context.putImageData(image, 0, 0);
   kind.textContent = summary.kind;
   const link = state.sort === "link" ? `, link ${number(linkWeight(head), 3)}` : "";
-  entropy.textContent = state.sort === "link" ? number(linkWeight(head), 3) : number(summary.entropy, 2);
-  made.setAttribute("aria-label",
+  entropy.textContent =
+    state.sort === "link" ? number(linkWeight(head), 3) : number(summary.entropy, 2);
+  made.setAttribute(
+    "aria-label",
     `${nameOf(head)}: ${summary.kind}, ${/** @type {any} */ (KINDS)[summary.kind]}, ` +
-    `entropy ${number(summary.entropy, 2)}${link}`);
+      `entropy ${number(summary.entropy, 2)}${link}`,
+  );
   made.title = /** @type {string} */ (made.getAttribute("aria-label"));
 }
 
@@ -163,17 +213,24 @@ async function fillAll() {
   const chosen = within.layers[state.layer];
   const heads = allHeads().filter((head) => !seen.has(head));
   heads.sort((a, b) => Number(b.layer === chosen) - Number(a.layer === chosen));
-  await slowly(heads, async (head) => {
-    if (seen.has(head)) return;
-    const told = await head.layer.summaries();
-    if (told) told.forEach((one, place) => seen.set(head.layer.heads[place], { ...one, head: head.layer.heads[place] }));
-    else {
-      await head.ready();
-      await look(head, within, () => run !== running);
-    }
-    (told ? head.layer.heads : [head]).forEach(draw);
-    tellNote();
-  }, () => run !== running);
+  await slowly(
+    heads,
+    async (head) => {
+      if (seen.has(head)) return;
+      const told = await head.layer.summaries();
+      if (told)
+        told.forEach((one, place) =>
+          seen.set(head.layer.heads[place], { ...one, head: head.layer.heads[place] }),
+        );
+      else {
+        await head.ready();
+        await look(head, within, () => run !== running);
+      }
+      (told ? head.layer.heads : [head]).forEach(draw);
+      tellNote();
+    },
+    () => run !== running,
+  );
   if (run === running && heads.length) {
     if (state.sort !== "layer" || state.kind) arrange();
     mark();
@@ -187,7 +244,9 @@ async function look(head, within, stop) {
   const tally = new Tally(head, to);
   const cells = new Grid(head.queries, head.keys, SIZE);
   const add = (/** @type {number} */ i) => {
-    const row = head.fits ? head.matrix(NO_CHANGE).subarray(i * head.keys, (i + 1) * head.keys) : head.row(i).weights;
+    const row = head.fits
+      ? head.matrix(NO_CHANGE).subarray(i * head.keys, (i + 1) * head.keys)
+      : head.row(i).weights;
     tally.add(i, row);
     cells.add(i, row);
   };
@@ -205,15 +264,20 @@ function tellNote() {
   const done = heads.filter((head) => seen.has(head)).length;
   const [from, to] = textsOf(subject().layers[state.layer]);
   const link = `${shown(tokenOf(from, state.query), 16)} → ${shown(tokenOf(to, state.key), 16)}`;
-  note.textContent = done < heads.length
-    ? `${done} of ${heads.length} heads computed`
-    : `${heads.length} heads, ${cards.size} shown. Under each: kind and entropy in nats. Link: ${link}`;
+  note.textContent =
+    done < heads.length
+      ? `${done} of ${heads.length} heads computed`
+      : `${heads.length} heads, ${cards.size} shown. ` +
+        `Under each: kind and entropy in nats. Link: ${link}`;
 }
 
 /** Weights of the link that a server computed. @type {{link: string, of: Map<Head, number>}} */
 let told = { link: "", of: new Map() };
 
-/** Ask for the weights of the chosen link in heads whose vectors are not here. @param {Head[]} heads */
+/**
+ * Ask for the weights of the chosen link in heads whose vectors are not here.
+ * @param {Head[]} heads
+ */
 async function learnLinks(heads) {
   const [i, j] = [state.query, state.key];
   const of = new Map();
@@ -228,14 +292,17 @@ async function learnLinks(heads) {
  * known. @param {Head} head */
 function linkWeight(head) {
   if (state.query >= head.queries || state.key >= head.keys) return 0;
-  if (told.link === `${state.query} ${state.key}` && told.of.has(head)) return told.of.get(head) ?? 0;
+  if (told.link === `${state.query} ${state.key}` && told.of.has(head))
+    return told.of.get(head) ?? 0;
   return head.isReady ? head.row(state.query).weights[state.key] : NaN;
 }
 
 /** Go to the head with the strongest link between the chosen tokens. */
 export async function strongest() {
   const [from, to] = subject().layers[state.layer].data.texts;
-  const heads = allHeads().filter((h) => h.layer.data.texts[0] === from && h.layer.data.texts[1] === to);
+  const heads = allHeads().filter(
+    (h) => h.layer.data.texts[0] === from && h.layer.data.texts[1] === to,
+  );
   await learnLinks(heads);
   await Promise.all(heads.filter((head) => !told.of.has(head)).map((head) => head.ready()));
   const best = heads.reduce((a, b) => (linkWeight(b) > linkWeight(a) ? b : a));
@@ -281,9 +348,19 @@ function nearestVertically(list, here, way) {
 export function overviewTable() {
   const rows = [...cards.keys()].map((head) => {
     const found = seen.get(head)?.summary;
-    return [layerName(head.layer), head.number, found?.kind ?? "", found?.share ?? NaN, found?.entropy ?? NaN, linkWeight(head)];
+    return [
+      layerName(head.layer),
+      head.number,
+      found?.kind ?? "",
+      found?.share ?? NaN,
+      found?.entropy ?? NaN,
+      linkWeight(head),
+    ];
   });
-  return { columns: ["layer", "head", "kind", "share", "entropy (nats)", "weight of the link"], rows };
+  return {
+    columns: ["layer", "head", "kind", "share", "entropy (nats)", "weight of the link"],
+    rows,
+  };
 }
 
 /** The colour of a weight on the page's scale; for views that are not pictures.
@@ -298,7 +375,11 @@ export function overviewSvg() {
   for (const head of cards.keys()) draw(head); // in the colours of now
   const rows = [...grid.querySelectorAll(".heads-row")];
   const most = 12; // in a row that has no end of its own
-  const text = { fill: isDark() ? "#e8e8ea" : "#1c1d21", "font-family": "system-ui, sans-serif", "font-size": 11 };
+  const text = {
+    fill: isDark() ? "#e8e8ea" : "#1c1d21",
+    "font-family": "system-ui, sans-serif",
+    "font-size": 11,
+  };
   /** @type {any[]} */
   const made = [];
   let [top, wide] = [8, 0];
@@ -309,17 +390,43 @@ export function overviewSvg() {
     made.push(svg("text", { ...text, x: 8, y: top + cell / 2, "font-size": 12 }, layer));
     shownCards.forEach((card, i) => {
       const [canvas, number, kind, entropy] = card.children;
-      const [x, y] = [(layer ? name : 8) + (i % across) * step, top + Math.floor(i / across) * (cell + 38)];
-      made.push(svg("image", { x, y, width: cell, height: cell, preserveAspectRatio: "none", style: { "image-rendering": "pixelated" }, href: canvas.toDataURL() }),
+      const [x, y] = [
+        (layer ? name : 8) + (i % across) * step,
+        top + Math.floor(i / across) * (cell + 38),
+      ];
+      made.push(
+        svg("image", {
+          x,
+          y,
+          width: cell,
+          height: cell,
+          preserveAspectRatio: "none",
+          style: { "image-rendering": "pixelated" },
+          href: canvas.toDataURL(),
+        }),
         svg("text", { ...text, x, y: y + cell + 13, "font-weight": 600 }, number.textContent),
-        svg("text", { ...text, x: x + cell, y: y + cell + 13, "text-anchor": "end" }, entropy.textContent),
-        svg("text", { ...text, x, y: y + cell + 26 }, kind.textContent));
+        svg(
+          "text",
+          { ...text, x: x + cell, y: y + cell + 13, "text-anchor": "end" },
+          entropy.textContent,
+        ),
+        svg("text", { ...text, x, y: y + cell + 26 }, kind.textContent),
+      );
       wide = Math.max(wide, x + cell + 10);
     });
     top += Math.ceil(shownCards.length / Math.max(1, across)) * (cell + 38);
   }
-  return svg("svg", { xmlns: "http://www.w3.org/2000/svg", width: wide, height: top, viewBox: `0 0 ${wide} ${top}` },
-    svg("rect", { width: "100%", height: "100%", fill: isDark() ? "#16181d" : "#ffffff" }), made);
+  return svg(
+    "svg",
+    {
+      xmlns: "http://www.w3.org/2000/svg",
+      width: wide,
+      height: top,
+      viewBox: `0 0 ${wide} ${top}`,
+    },
+    svg("rect", { width: "100%", height: "100%", fill: isDark() ? "#16181d" : "#ffffff" }),
+    made,
+  );
 }
 
 /** Forget what belongs to another document. */

@@ -17,7 +17,12 @@ export function pairsOf(a, b) {
   let start = 0;
   while (start < x.length && start < y.length && x[start] === y[start]) start += 1;
   let end = 0;
-  while (end < x.length - start && end < y.length - start && x[x.length - 1 - end] === y[y.length - 1 - end]) end += 1;
+  while (
+    end < x.length - start &&
+    end < y.length - start &&
+    x[x.length - 1 - end] === y[y.length - 1 - end]
+  )
+    end += 1;
   const [n, m] = [x.length - start - end, y.length - start - end];
   const equal = n * m > MOST ? [] : commonOf(x.slice(start, start + n), y.slice(start, start + m));
   /** @type {[number, number][]} */
@@ -32,19 +37,27 @@ export function pairsOf(a, b) {
   return pairs;
 }
 
-/** The longest common sequence. @param {string[]} x @param {string[]} y @returns {[number, number][]} */
+/**
+ * The longest common sequence.
+ * @param {string[]} x
+ * @param {string[]} y
+ * @returns {[number, number][]}
+ */
 function commonOf(x, y) {
   const width = y.length + 1;
   const longest = new Uint16Array((x.length + 1) * width); // of what follows i and j
   for (let i = x.length - 1; i >= 0; i--) {
     for (let j = y.length - 1; j >= 0; j--) {
       const at = i * width + j;
-      longest[at] = x[i] === y[j] ? longest[at + width + 1] + 1 : Math.max(longest[at + width], longest[at + 1]);
+      longest[at] =
+        x[i] === y[j]
+          ? longest[at + width + 1] + 1
+          : Math.max(longest[at + width], longest[at + 1]);
     }
   }
   /** @type {[number, number][]} */
   const pairs = [];
-  for (let i = 0, j = 0; i < x.length && j < y.length;) {
+  for (let i = 0, j = 0; i < x.length && j < y.length; ) {
     const at = i * width + j;
     if (x[i] === y[j]) pairs.push([i++, j++]);
     else if (longest[at + width] >= longest[at + 1]) i += 1;

@@ -41,8 +41,19 @@ export class Pane {
     this.canvas = make("canvas", { class: "pane-map", "aria-hidden": "true" });
     this.over = make("canvas", { class: "pane-over", "aria-hidden": "true" });
     this.tip = make("div", { class: "tip", hidden: true });
-    this.element = make("div", { class: "pane", tabindex: 0, role: "application",
-      "aria-roledescription": "heat map", "aria-label": options.label }, this.canvas, this.over, this.tip);
+    this.element = make(
+      "div",
+      {
+        class: "pane",
+        tabindex: 0,
+        role: "application",
+        "aria-roledescription": "heat map",
+        "aria-label": options.label,
+      },
+      this.canvas,
+      this.over,
+      this.tip,
+    );
     const plain = new URLSearchParams(location.hash.slice(1)).get("gl") === "0";
     this.tiles = makeTiles(this.canvas, plain);
     this.element.dataset.by = this.tiles.name;
@@ -71,7 +82,8 @@ export class Pane {
     const old = this.source;
     this.chosen = chosen;
     if (old?.name === source.name) return this.draw();
-    const sameSize = old?.rows.length === source.rows.length && old.columns.length === source.columns.length;
+    const sameSize =
+      old?.rows.length === source.rows.length && old.columns.length === source.columns.length;
     this.source = source;
     this.found.clear();
     this.tiles.clear();
@@ -96,7 +108,12 @@ export class Pane {
     this.most = tile.data.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
   }
 
-  /** @param {number} level @param {number} down @param {number} across @returns {Promise<Tile | null>} */
+  /**
+   * @param {number} level
+   * @param {number} down
+   * @param {number} across
+   * @returns {Promise<Tile | null>}
+   */
   async load(level, down, across) {
     const source = /** @type {Source} */ (this.source);
     const key = `${level}/${down}/${across}`;
@@ -145,13 +162,18 @@ export class Pane {
   fit(quietly = false) {
     const { source, element } = this;
     if (!source) return;
-    const room = (/** @type {number} */ left, /** @type {number} */ top) => Math.min(
-      (element.clientWidth - left - 8) / source.columns.length,
-      (element.clientHeight - top - 8) / source.rows.length);
+    const room = (/** @type {number} */ left, /** @type {number} */ top) =>
+      Math.min(
+        (element.clientWidth - left - 8) / source.columns.length,
+        (element.clientHeight - top - 8) / source.rows.length,
+      );
     const small = element.clientWidth < 500;
     const labels = this.labelRoom(small);
     const written = room(labels.left, labels.top);
-    const cell = Math.min(MOST_CELL, written >= LABELS_FROM ? written : Math.min(room(12, 12), LABELS_FROM - 0.01));
+    const cell = Math.min(
+      MOST_CELL,
+      written >= LABELS_FROM ? written : Math.min(room(12, 12), LABELS_FROM - 0.01),
+    );
     this.sight = { left: 0, top: 0, cell: Math.max(cell, 1e-3) };
     this.said = "";
     if (!quietly) this.options.onsight?.("");
@@ -161,7 +183,9 @@ export class Pane {
   /** @param {Sight} sight @param {boolean} [quietly] */
   setSight(sight, quietly = false) {
     this.sight = sight;
-    this.said = [sight.left, sight.top, sight.cell].map((v) => String(Number(v.toFixed(3)))).join(",");
+    this.said = [sight.left, sight.top, sight.cell]
+      .map((v) => String(Number(v.toFixed(3))))
+      .join(",");
     if (!quietly) this.options.onsight?.(this.said);
     this.draw();
   }
@@ -183,26 +207,44 @@ export class Pane {
     const before = this.at(x, y);
     this.sight = { ...sight, cell };
     const after = this.at(x, y);
-    this.setSight(this.held({ left: sight.left + before.c - after.c, top: sight.top + before.r - after.r, cell }));
+    this.setSight(
+      this.held({
+        left: sight.left + before.c - after.c,
+        top: sight.top + before.r - after.r,
+        cell,
+      }),
+    );
   }
 
   /** A sight that still has something in it. @param {Sight} sight @returns {Sight} */
   held(sight) {
     const { source, element } = this;
     if (!source) return sight;
-    const inside = (/** @type {number} */ at, /** @type {number} */ count, /** @type {number} */ room) => {
+    const inside = (
+      /** @type {number} */ at,
+      /** @type {number} */ count,
+      /** @type {number} */ room,
+    ) => {
       const seen = room / sight.cell;
-      return seen >= count ? Math.max(count - seen, Math.min(0, at)) * 0 : Math.max(0, Math.min(count - seen, at));
+      return seen >= count
+        ? Math.max(count - seen, Math.min(0, at)) * 0
+        : Math.max(0, Math.min(count - seen, at));
     };
     const { left, top } = this.margins;
-    return { cell: sight.cell, left: inside(sight.left, source.columns.length, element.clientWidth - left - 8),
-      top: inside(sight.top, source.rows.length, element.clientHeight - top - 8) };
+    return {
+      cell: sight.cell,
+      left: inside(sight.left, source.columns.length, element.clientWidth - left - 8),
+      top: inside(sight.top, source.rows.length, element.clientHeight - top - 8),
+    };
   }
 
   /** The cell under a pixel, with fractions. @param {number} x @param {number} y */
   at(x, y) {
     const { sight, margins } = this;
-    return { r: (y - margins.top) / sight.cell + sight.top, c: (x - margins.left) / sight.cell + sight.left };
+    return {
+      r: (y - margins.top) / sight.cell + sight.top,
+      c: (x - margins.left) / sight.cell + sight.left,
+    };
   }
 
   /** @param {number} r @param {number} c move only if the cell is out of sight */
@@ -231,7 +273,10 @@ export class Pane {
     if (!this.sight.cell) return this.fit(true);
     const ratio = devicePixelRatio || 1;
     for (const canvas of [this.canvas, this.over]) {
-      const [w, h] = [Math.round(element.clientWidth * ratio), Math.round(element.clientHeight * ratio)];
+      const [w, h] = [
+        Math.round(element.clientWidth * ratio),
+        Math.round(element.clientHeight * ratio),
+      ];
       if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
     }
     const table = lookup(source.signed ? "both" : state.palette, isDark());
@@ -252,17 +297,30 @@ export class Pane {
     const put = (/** @type {Tile} */ tile) => {
       const [l, down, across] = tile.key.split("/").map(Number);
       const span = TILE << l;
-      placed.push({ tile, x: (margins.left + (across * span - sight.left) * sight.cell) * ratio,
+      placed.push({
+        tile,
+        x: (margins.left + (across * span - sight.left) * sight.cell) * ratio,
         y: (margins.top + (down * span - sight.top) * sight.cell) * ratio,
-        w: tile.width * (1 << l) * sight.cell * ratio, h: tile.height * (1 << l) * sight.cell * ratio });
+        w: tile.width * (1 << l) * sight.cell * ratio,
+        h: tile.height * (1 << l) * sight.cell * ratio,
+      });
     };
     if (whole && "data" in whole) put(whole);
     const span = TILE << level;
     const from = this.at(margins.left, margins.top);
     const to = this.at(this.element.clientWidth, this.element.clientHeight);
-    const last = (/** @type {number} */ end, /** @type {number} */ count) => Math.min(end, count - 1e-9);
-    for (let d = Math.max(0, Math.floor(from.r / span)); d * span < last(to.r, source.rows.length); d++) {
-      for (let a = Math.max(0, Math.floor(from.c / span)); a * span < last(to.c, source.columns.length); a++) {
+    const last = (/** @type {number} */ end, /** @type {number} */ count) =>
+      Math.min(end, count - 1e-9);
+    for (
+      let d = Math.max(0, Math.floor(from.r / span));
+      d * span < last(to.r, source.rows.length);
+      d++
+    ) {
+      for (
+        let a = Math.max(0, Math.floor(from.c / span));
+        a * span < last(to.c, source.columns.length);
+        a++
+      ) {
         const found = this.found.get(`${level}/${d}/${a}`);
         if (found && "data" in found) put(found);
         else if (!found) this.fetchTile(level, d, a);
@@ -275,10 +333,13 @@ export class Pane {
   fetchTile(level, down, across) {
     const key = `${level}/${down}/${across}`;
     this.found.set(key, COMING);
-    this.load(level, down, across).then(() => this.draw(), (error) => {
-      this.found.delete(key);
-      say(String(error));
-    });
+    this.load(level, down, across).then(
+      () => this.draw(),
+      (error) => {
+        this.found.delete(key);
+        say(String(error));
+      },
+    );
   }
 
   /** Labels, grid and the chosen cell. @param {number} ratio */
@@ -310,12 +371,22 @@ export class Pane {
     context.clip();
     context.strokeStyle = style.getPropertyValue("--accent");
     context.globalAlpha = 0.35;
-    context.strokeRect(x(0), y(chosen.r), source.columns.length * sight.cell, Math.max(1, sight.cell));
+    context.strokeRect(
+      x(0),
+      y(chosen.r),
+      source.columns.length * sight.cell,
+      Math.max(1, sight.cell),
+    );
     context.strokeRect(x(chosen.c), y(0), Math.max(1, sight.cell), source.rows.length * sight.cell);
     context.globalAlpha = 1;
     context.lineWidth = 2;
     const grow = Math.max(0, 5 - sight.cell) / 2;
-    context.strokeRect(x(chosen.c) - grow, y(chosen.r) - grow, sight.cell + 2 * grow, sight.cell + 2 * grow);
+    context.strokeRect(
+      x(chosen.c) - grow,
+      y(chosen.r) - grow,
+      sight.cell + 2 * grow,
+      sight.cell + 2 * grow,
+    );
     context.restore();
   }
 
@@ -327,7 +398,12 @@ export class Pane {
     const [left, top] = [Math.max(margins.left, x(0)), Math.max(margins.top, y(0))];
     context.strokeStyle = style.getPropertyValue("--line");
     context.lineWidth = 1;
-    context.strokeRect(left - 0.5, top - 0.5, x(source.columns.length) - left + 1, y(source.rows.length) - top + 1);
+    context.strokeRect(
+      left - 0.5,
+      top - 0.5,
+      x(source.columns.length) - left + 1,
+      y(source.rows.length) - top + 1,
+    );
   }
 
   /** @param {CanvasRenderingContext2D} context @param {CSSStyleDeclaration} style
@@ -339,18 +415,31 @@ export class Pane {
     const room = this.labelRoom(element.clientWidth < 500);
     const ink = style.getPropertyValue("--ink");
     const accent = style.getPropertyValue("--accent");
-    const font = (/** @type {boolean} */ bold) => `${bold ? "600 " : ""}${size}px ${style.fontFamily}`;
+    const font = (/** @type {boolean} */ bold) =>
+      `${bold ? "600 " : ""}${size}px ${style.fontFamily}`;
     context.textBaseline = "middle";
     context.textAlign = "right";
     const last = this.at(element.clientWidth, element.clientHeight);
-    for (let r = Math.max(0, Math.floor(sight.top)); r < Math.min(source.rows.length, last.r); r++) {
+    for (
+      let r = Math.max(0, Math.floor(sight.top));
+      r < Math.min(source.rows.length, last.r);
+      r++
+    ) {
       if (y(r + 0.5) < margins.top) continue;
       context.font = font(r === chosen.r);
       context.fillStyle = r === chosen.r ? accent : ink;
-      context.fillText(cut(context, source.rows[r].label, room.left - 10), margins.left - 6, y(r + 0.5));
+      context.fillText(
+        cut(context, source.rows[r].label, room.left - 10),
+        margins.left - 6,
+        y(r + 0.5),
+      );
     }
     context.textAlign = "left";
-    for (let c = Math.max(0, Math.floor(sight.left)); c < Math.min(source.columns.length, last.c); c++) {
+    for (
+      let c = Math.max(0, Math.floor(sight.left));
+      c < Math.min(source.columns.length, last.c);
+      c++
+    ) {
       if (x(c + 0.5) < margins.left) continue;
       context.save();
       context.translate(x(c + 0.5), margins.top - 6);
@@ -371,11 +460,15 @@ export class Pane {
       const box = element.getBoundingClientRect();
       return { x: e.clientX - box.left, y: e.clientY - box.top };
     };
-    element.addEventListener("wheel", (/** @type {WheelEvent} */ e) => {
-      e.preventDefault();
-      const { x, y } = point(e);
-      this.zoom(Math.exp(-e.deltaY * (e.deltaMode ? 0.05 : 0.0022)), x, y);
-    }, { passive: false });
+    element.addEventListener(
+      "wheel",
+      (/** @type {WheelEvent} */ e) => {
+        e.preventDefault();
+        const { x, y } = point(e);
+        this.zoom(Math.exp(-e.deltaY * (e.deltaMode ? 0.05 : 0.0022)), x, y);
+      },
+      { passive: false },
+    );
     element.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => {
       element.setPointerCapture(e.pointerId);
       down.set(e.pointerId, point(e));
@@ -390,21 +483,33 @@ export class Pane {
       if (others.length) {
         const [other] = others;
         const far = (/** @type {any} */ p) => Math.hypot(p.x - other.x, p.y - other.y);
-        this.zoom(far(here) / Math.max(1, far(before)), (here.x + other.x) / 2, (here.y + other.y) / 2);
+        this.zoom(
+          far(here) / Math.max(1, far(before)),
+          (here.x + other.x) / 2,
+          (here.y + other.y) / 2,
+        );
       } else if (moved > 4) {
         const { sight } = this;
-        this.setSight(this.held({ ...sight, left: sight.left - (here.x - before.x) / sight.cell,
-          top: sight.top - (here.y - before.y) / sight.cell }));
+        this.setSight(
+          this.held({
+            ...sight,
+            left: sight.left - (here.x - before.x) / sight.cell,
+            top: sight.top - (here.y - before.y) / sight.cell,
+          }),
+        );
       }
       down.set(e.pointerId, here);
     });
     const up = (/** @type {PointerEvent} */ e) => {
       const here = point(e);
-      if (down.delete(e.pointerId) && moved <= 4 && e.type === "pointerup") this.pick(here.x, here.y);
+      if (down.delete(e.pointerId) && moved <= 4 && e.type === "pointerup")
+        this.pick(here.x, here.y);
     };
     element.addEventListener("pointerup", up);
     element.addEventListener("pointercancel", up);
-    element.addEventListener("pointerleave", () => { this.tip.hidden = true; });
+    element.addEventListener("pointerleave", () => {
+      this.tip.hidden = true;
+    });
     element.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => this.key(e));
   }
 
@@ -412,7 +517,8 @@ export class Pane {
   cellAt(x, y) {
     const { r, c } = this.at(x, y);
     const source = this.source;
-    if (!source || r < 0 || c < 0 || r >= source.rows.length || c >= source.columns.length) return null;
+    if (!source || r < 0 || c < 0 || r >= source.rows.length || c >= source.columns.length)
+      return null;
     return { r: Math.floor(r), c: Math.floor(c) };
   }
 
@@ -438,10 +544,14 @@ export class Pane {
   key(event) {
     const { source, chosen, sight } = this;
     if (!source || event.ctrlKey || event.metaKey || event.altKey) return;
-    const way = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
+    const way = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[
+      event.key
+    ];
     if (way && event.shiftKey) {
       const step = 60 / sight.cell;
-      this.setSight(this.held({ ...sight, left: sight.left + way[1] * step, top: sight.top + way[0] * step }));
+      this.setSight(
+        this.held({ ...sight, left: sight.left + way[1] * step, top: sight.top + way[0] * step }),
+      );
     } else if (way) {
       const r = Math.max(0, Math.min(source.rows.length - 1, chosen.r + way[0]));
       const c = Math.max(0, Math.min(source.columns.length - 1, chosen.c + way[1]));

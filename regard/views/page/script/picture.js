@@ -45,7 +45,10 @@ export class Picture {
 
   /** The row of a token. @param {number} token */
   rowOf(token) {
-    return Math.max(0, this.rows.findLastIndex((unit) => unit.number <= token));
+    return Math.max(
+      0,
+      this.rows.findLastIndex((unit) => unit.number <= token),
+    );
   }
 
   /** The column of a token, −1 if it was dropped. @param {number} token */
@@ -81,7 +84,10 @@ export class Picture {
     const keys = this.head.keys;
     this.kept = new Float32Array(this.rows.length * width);
     for (let r = 0; r < this.rows.length; r++) {
-      this.kept.set(this.make(r, (i) => whole.subarray(i * keys, (i + 1) * keys)), r * width);
+      this.kept.set(
+        this.make(r, (i) => whole.subarray(i * keys, (i + 1) * keys)),
+        r * width,
+      );
     }
     return this.kept;
   }

@@ -23,15 +23,28 @@ let pane;
 let timer = 0;
 
 export function buildReading() {
-  slider = make("input", { type: "range", min: 0, value: 0, step: 1, "aria-label": "Word being read", on: { input: () => go(Number(slider.value)) } });
+  slider = make("input", {
+    type: "range",
+    min: 0,
+    value: 0,
+    step: 1,
+    "aria-label": "Word being read",
+    on: { input: () => go(Number(slider.value)) },
+  });
   play = make("button", { type: "button", on: { click: toggle } }, "▶ Play");
   told = make("p", { class: "quiet", role: "status" });
   words = make("div", { class: "reading-text" });
-  pane = new Pane({ label: "The rows read so far as a map", onpick: (r, c) => choose({ query: picture().rows[r].number, key: picture().columns[c].number }) });
+  pane = new Pane({
+    label: "The rows read so far as a map",
+    onpick: (r, c) => choose({ query: picture().rows[r].number, key: picture().columns[c].number }),
+  });
   addEventListener("resize", () => state.view === "reading" && drawWords());
-  return make("div", { class: "view-reading" },
+  return make(
+    "div",
+    { class: "view-reading" },
     make("div", { class: "controls" }, play, slider, told),
-    make("div", { class: "reading-both" }, words, pane.element));
+    make("div", { class: "reading-both" }, words, pane.element),
+  );
 }
 
 /** @param {number} r */
@@ -45,11 +58,14 @@ export function toggle() {
   if (timer) return stop();
   if (picture().rowOf(state.query) >= picture().rows.length - 1) go(0);
   play.textContent = "❚❚ Pause";
-  timer = setInterval(() => {
-    const at = picture().rowOf(state.query);
-    if (at >= picture().rows.length - 1 || state.view !== "reading") return stop();
-    go(at + 1);
-  }, matchMedia("(prefers-reduced-motion: reduce)").matches ? 1800 : 700);
+  timer = setInterval(
+    () => {
+      const at = picture().rowOf(state.query);
+      if (at >= picture().rows.length - 1 || state.view !== "reading") return stop();
+      go(at + 1);
+    },
+    matchMedia("(prefers-reduced-motion: reduce)").matches ? 1800 : 700,
+  );
 }
 
 function stop() {
@@ -88,38 +104,73 @@ function drawNow() {
   const memory = chips(of.columns, row, most, cross ? -1 : at, past ? at : Infinity, "memory");
   const target = cross ? chips(of.rows, null, 1, at, at, "said") : null;
   const nothing = most < 1e-8;
-  put(words, make("h2", {}, cross ? `Looks at the ${to.name || "source"}` : past ? "Looks back at what was read" : "Looks at all of the text"),
+  put(
+    words,
+    make(
+      "h2",
+      {},
+      cross
+        ? `Looks at the ${to.name || "source"}`
+        : past
+          ? "Looks back at what was read"
+          : "Looks at all of the text",
+    ),
     make("div", { class: "chip-box", dir: isRightToLeft(to) ? "rtl" : "ltr" }, memory),
     cross ? make("h2", {}, `Says, word by word`) : null,
-    cross ? make("div", { class: "chip-box", dir: isRightToLeft(from) ? "rtl" : "ltr" }, target) : null, lines);
+    cross
+      ? make("div", { class: "chip-box", dir: isRightToLeft(from) ? "rtl" : "ltr" }, target)
+      : null,
+    lines,
+  );
   told.textContent = nothing
     ? `${at + 1} of ${of.rows.length}: ${shown(of.rows[at].label)} has nothing to look at yet.`
-    : `${at + 1} of ${of.rows.length}: ${shown(of.rows[at].label)} looks most at ${shown(of.columns[best].label)} (${number(row[best], 3)}).` +
+    : `${at + 1} of ${of.rows.length}: ${shown(of.rows[at].label)} looks most at ` +
+      `${shown(of.columns[best].label)} (${number(row[best], 3)}).` +
       (layer().data.recurrent && !cross ? ` Memory: ${at + 1} ${at ? "states" : "state"}.` : "");
   drawArcs(lines, row, at, cross);
 }
 
 /** Words as chips: read ones shaded by weight, the one being read marked, those to come faint.
- * @param {Unit[]} units @param {Float32Array | null} weights @param {number} most @param {number} now
- * @param {number} until @param {string} kind */
+ * @param {Unit[]} units @param {Float32Array | null} weights @param {number} most
+ * @param {number} now @param {number} until @param {string} kind */
 function chips(units, weights, most, now, until, kind) {
-  const first = Math.max(0, Math.min(now < 0 ? 0 : now - MOST_SHOWN + 40, units.length - MOST_SHOWN));
+  const first = Math.max(
+    0,
+    Math.min(now < 0 ? 0 : now - MOST_SHOWN + 40, units.length - MOST_SHOWN),
+  );
   return units.slice(first, first + MOST_SHOWN).map((unit, place) => {
     const i = first + place;
     const weight = weights ? weights[i] : 0;
     const to = i > until;
     const style = weights && weight > 0 && !to ? onColour(weight, most) : {};
-    return make("button", { type: "button", class: `chip ${i === now ? "now" : ""} ${to ? "to-come" : ""}`, "data-kind": kind, "data-i": i, "data-focus": `${kind} ${i}`, style,
-      title: weights ? `${shown(unit.label, 100)}: ${small(weight)}` : shown(unit.label, 100),
-      on: { click: () => (kind === "memory" && layer().data.kind === "cross" ? choose({ key: unit.number }) : go(i)) } },
-    tokenText(unit.label, 30), weights && !to ? make("small", {}, weight >= 0.005 ? number(weight, 2) : "·") : null);
+    return make(
+      "button",
+      {
+        type: "button",
+        class: `chip ${i === now ? "now" : ""} ${to ? "to-come" : ""}`,
+        "data-kind": kind,
+        "data-i": i,
+        "data-focus": `${kind} ${i}`,
+        style,
+        title: weights ? `${shown(unit.label, 100)}: ${small(weight)}` : shown(unit.label, 100),
+        on: {
+          click: () =>
+            kind === "memory" && layer().data.kind === "cross"
+              ? choose({ key: unit.number })
+              : go(i),
+        },
+      },
+      tokenText(unit.label, 30),
+      weights && !to ? make("small", {}, weight >= 0.005 ? number(weight, 2) : "·") : null,
+    );
   });
 }
 
 /** @param {any} lines @param {Float32Array} row @param {number} at @param {boolean} cross */
 function drawArcs(lines, row, at, cross) {
   const box = words.getBoundingClientRect();
-  const find = (/** @type {string} */ kind, /** @type {number} */ i) => words.querySelector(`.chip[data-kind="${kind}"][data-i="${i}"]`)?.getBoundingClientRect();
+  const find = (/** @type {string} */ kind, /** @type {number} */ i) =>
+    words.querySelector(`.chip[data-kind="${kind}"][data-i="${i}"]`)?.getBoundingClientRect();
   const from = find(cross ? "said" : "memory", at);
   if (!from || !box.width) return;
   lines.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
@@ -133,9 +184,18 @@ function drawArcs(lines, row, at, cross) {
     const x2 = to.left + to.width / 2 - box.left;
     const y2 = (cross ? to.bottom : to.top) - box.top;
     const lift = Math.min(28, 10 + Math.abs(x2 - x1) * 0.08);
-    const d = cross ? `M${x1} ${y1}C${x1} ${y1 - 28} ${x2} ${y2 + 28} ${x2} ${y2}`
+    const d = cross
+      ? `M${x1} ${y1}C${x1} ${y1 - 28} ${x2} ${y2 + 28} ${x2} ${y2}`
       : `M${x1} ${y1}C${x1} ${y1 - lift} ${x2} ${y2 - lift} ${x2} ${y2}`;
-    paths.push(svg("path", { d, class: "link bright", fill: "none", "stroke-width": 0.8 + 4 * row[c], "stroke-opacity": 0.25 + 0.7 * row[c] }));
+    paths.push(
+      svg("path", {
+        d,
+        class: "link bright",
+        fill: "none",
+        "stroke-width": 0.8 + 4 * row[c],
+        "stroke-opacity": 0.25 + 0.7 * row[c],
+      }),
+    );
   }
   put(lines, paths);
 }
@@ -157,7 +217,10 @@ export function readingTable() {
 export function readingSvg() {
   const of = picture();
   const map = matrixSvg(nameOf(head()), of.rows, of.columns, (r) => of.row(r), pane);
-  return besideSvg([[told.textContent, wordsSvg()], [nameOf(head()), map]]);
+  return besideSvg([
+    [told.textContent, wordsSvg()],
+    [nameOf(head()), map],
+  ]);
 }
 
 /** The words where they are on the page. @returns {SVGElement} */
@@ -171,18 +234,67 @@ function wordsSvg() {
   const ink = isDark() ? "#e8e8ea" : "#1c1d21";
   const text = (/** @type {any} */ e, /** @type {string} */ fill, /** @type {number} */ size) => {
     const { x, y, width, height } = place(e);
-    return svg("text", { x: x + width / 2, y: y + height / 2 + size / 3, "text-anchor": "middle", fill, "font-family": "system-ui, sans-serif", "font-size": size }, e.textContent);
+    return svg(
+      "text",
+      {
+        x: x + width / 2,
+        y: y + height / 2 + size / 3,
+        "text-anchor": "middle",
+        fill,
+        "font-family": "system-ui, sans-serif",
+        "font-size": size,
+      },
+      e.textContent,
+    );
   };
   const chipsOf = [...words.querySelectorAll(".chip")].map((chip) => {
     const style = getComputedStyle(chip);
     const now = chip.classList.contains("now");
-    return [svg("rect", { ...place(chip), rx: 8, fill: chip.style.background || "none", stroke: now ? brightInk() : "#8889", "stroke-width": now ? 2 : 1 }),
-      [...chip.children].map((part, i) => text(part, style.color, i ? 11 : 14))];
+    return [
+      svg("rect", {
+        ...place(chip),
+        rx: 8,
+        fill: chip.style.background || "none",
+        stroke: now ? brightInk() : "#8889",
+        "stroke-width": now ? 2 : 1,
+      }),
+      [...chip.children].map((part, i) => text(part, style.color, i ? 11 : 14)),
+    ];
   });
-  const lines = [...words.querySelectorAll(".arcs path")].map((path) => svg("path", { d: path.getAttribute("d"), fill: "none", stroke: brightInk(),
-    "stroke-width": path.getAttribute("stroke-width"), "stroke-opacity": path.getAttribute("stroke-opacity") }));
-  const heads = [...words.querySelectorAll("h2")].map((title) => svg("text", { x: 0, y: place(title).y + 16, fill: ink, "font-family": "system-ui, sans-serif", "font-size": 14, "font-weight": 600 }, title.textContent));
-  return svg("svg", { width: Math.ceil(box.width), height: Math.ceil(box.height) + 8, viewBox: `-4 0 ${Math.ceil(box.width)} ${Math.ceil(box.height) + 8}` }, chipsOf, lines, heads);
+  const lines = [...words.querySelectorAll(".arcs path")].map((path) =>
+    svg("path", {
+      d: path.getAttribute("d"),
+      fill: "none",
+      stroke: brightInk(),
+      "stroke-width": path.getAttribute("stroke-width"),
+      "stroke-opacity": path.getAttribute("stroke-opacity"),
+    }),
+  );
+  const heads = [...words.querySelectorAll("h2")].map((title) =>
+    svg(
+      "text",
+      {
+        x: 0,
+        y: place(title).y + 16,
+        fill: ink,
+        "font-family": "system-ui, sans-serif",
+        "font-size": 14,
+        "font-weight": 600,
+      },
+      title.textContent,
+    ),
+  );
+  return svg(
+    "svg",
+    {
+      width: Math.ceil(box.width),
+      height: Math.ceil(box.height) + 8,
+      viewBox: `-4 0 ${Math.ceil(box.width)} ${Math.ceil(box.height) + 8}`,
+    },
+    chipsOf,
+    lines,
+    heads,
+  );
 }
 
 function brightInk() {

@@ -8,7 +8,10 @@ const MOST_HEADS = 4;
 /** Heads whose vectors are here, the one that was shown last at the end: they are large.
  * @type {Head[]} */
 let held = [];
-/** The last answer about a link. @type {{address: string, weights: Promise<(number[] | null)[]>} | null} */
+/**
+ * The last answer about a link.
+ * @type {{address: string, weights: Promise<(number[] | null)[]>} | null}
+ */
 let lastLink = null;
 
 /** @param {string} address @param {RequestInit} [options] @returns {Promise<Response>} */
@@ -36,21 +39,31 @@ export class RemoteLayer extends Layer {
     const { parts, arrays, packed } = await answer.json();
     const found = new Arrays(arrays, packed);
     const names = Object.keys(parts);
-    const values = await Promise.all(names.map((name) => (parts[name] === null ? null : found.get(parts[name]))));
+    const values = await Promise.all(
+      names.map((name) => (parts[name] === null ? null : found.get(parts[name]))),
+    );
     head.own = Object.fromEntries(names.map((name, i) => [name, values[i]]));
   }
 
   get tiles() {
     if (!this.isRemote) return null;
-    return async (/** @type {Head} */ head, /** @type {number} */ level, /** @type {number} */ down, /** @type {number} */ across) => {
-      const place = `${this.address}/layers/${this.index}/heads/${head.number}/tiles/${level}/${down}/${across}`;
+    return async (
+      /** @type {Head} */ head,
+      /** @type {number} */ level,
+      /** @type {number} */ down,
+      /** @type {number} */ across,
+    ) => {
+      const tiles = `${this.address}/layers/${this.index}/heads/${head.number}/tiles`;
+      const place = `${tiles}/${level}/${down}/${across}`;
       return new Float32Array(await (await ask(place)).arrayBuffer());
     };
   }
 
   async summaries() {
     if (!this.isRemote) return null;
-    const { heads, arrays, packed } = await (await ask(`${this.address}/layers/${this.index}`)).json();
+    const { heads, arrays, packed } = await (
+      await ask(`${this.address}/layers/${this.index}`)
+    ).json();
     const { shape, data } = await new Arrays(arrays, packed).get(0);
     const [, rows, columns] = shape;
     return heads.map((/** @type {any} */ one, /** @type {number} */ h) => ({
@@ -65,9 +78,13 @@ export class RemoteLayer extends Layer {
     if (!this.isRemote) return null;
     const address = `${this.address}/links/${i}/${j}`;
     if (lastLink?.address !== address) {
-      const weights = ask(address).then((answer) => answer.json()).then(({ layers }) => layers);
+      const weights = ask(address)
+        .then((answer) => answer.json())
+        .then(({ layers }) => layers);
       lastLink = { address, weights };
-      weights.catch(() => { lastLink = null; });
+      weights.catch(() => {
+        lastLink = null;
+      });
     }
     return (await lastLink.weights)[this.index];
   }

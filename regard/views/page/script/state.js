@@ -79,7 +79,8 @@ let later = 0;
 
 function tellAddress() {
   const link = toFragment();
-  if (link === location.hash.slice(1) || location.protocol === "about:") return; // no address in a frame
+  // A frame has no address.
+  if (link === location.hash.slice(1) || location.protocol === "about:") return;
   const now = performance.now();
   writes = writes.filter((at) => now - at < WINDOW);
   clearTimeout(later);
@@ -102,9 +103,21 @@ export function setInAddress(name, value) {
 
 /** @type {[keyof State, string][]} */
 const NAMES = [
-  ["view", "view"], ["subject", "text"], ["layer", "layer"], ["head", "head"], ["query", "from"],
-  ["key", "to"], ["words", "words"], ["sinks", "sinks"], ["log", "log"], ["palette", "palette"],
-  ["share", "share"], ["all", "all"], ["every", "every"], ["sort", "sort"], ["kind", "kind"],
+  ["view", "view"],
+  ["subject", "text"],
+  ["layer", "layer"],
+  ["head", "head"],
+  ["query", "from"],
+  ["key", "to"],
+  ["words", "words"],
+  ["sinks", "sinks"],
+  ["log", "log"],
+  ["palette", "palette"],
+  ["share", "share"],
+  ["all", "all"],
+  ["every", "every"],
+  ["sort", "sort"],
+  ["kind", "kind"],
   ["sight", "sight"],
 ];
 
@@ -148,5 +161,8 @@ export function fromFragment(fragment) {
 
 /** @param {string | null} text @returns {number[]} */
 function numbers(text) {
-  return (text ?? "").split(".").filter((part) => /^\d{1,9}$/.test(part)).map(Number);
+  return (text ?? "")
+    .split(".")
+    .filter((part) => /^\d{1,9}$/.test(part))
+    .map(Number);
 }

@@ -15,9 +15,15 @@ const FEW = 8;
 let body;
 /** @type {any} */
 let proofLine;
-/** The controls of "what if", which stay while the numbers are made anew. @type {Object<string, any>} */
+/**
+ * The controls of "what if", which stay while the numbers are made anew.
+ * @type {Object<string, any>}
+ */
 const ifs = {};
-/** @typedef {{of: Head, i: number, from: Text, to: Text, now: Row, before: Row, rows: number[]}} Focus */
+/**
+ * @typedef {{of: Head, i: number, from: Text, to: Text, now: Row, before: Row,
+ *   rows: number[]}} Focus
+ */
 
 export function buildSteps() {
   body = make("div", { class: "steps" });
@@ -33,18 +39,41 @@ export async function updateSteps() {
   const i = Math.min(state.query, of.queries - 1);
   const now = of.row(i, state.change);
   const before = isChange(state.change) ? of.row(i, NO_CHANGE) : now;
-  const order = Array.from(now.weights.keys()).sort((a, b) => before.weights[b] - before.weights[a]);
+  const order = Array.from(now.weights.keys()).sort(
+    (a, b) => before.weights[b] - before.weights[a],
+  );
   const few = new Set(order.slice(0, FEW));
   few.add(Math.min(state.key, of.keys - 1));
   state.change.masked.forEach((j) => few.add(j));
-  const rows = state.every ? order.slice(0, 2000).sort((a, b) => a - b) : [...few].filter((j) => j < of.keys).sort((a, b) => a - b);
+  const rows = state.every
+    ? order.slice(0, 2000).sort((a, b) => a - b)
+    : [...few].filter((j) => j < of.keys).sort((a, b) => a - b);
   /** @type {Focus} */
   const focus = { of, i, from, to, now, before, rows };
-  const open = new Set(Array.from(body.querySelectorAll("details[open]"), (/** @type {any} */ d) => d.dataset.name));
-  put(ifs.title, "What does ", tokenText(tokenOf(from, i), 30), " take from every token?", make("small", {}, nameOf(of)));
+  const open = new Set(
+    Array.from(body.querySelectorAll("details[open]"), (/** @type {any} */ d) => d.dataset.name),
+  );
+  put(
+    ifs.title,
+    "What does ",
+    tokenText(tokenOf(from, i), 30),
+    " take from every token?",
+    make("small", {}, nameOf(of)),
+  );
   updateWhatIf(focus);
   keepingFocus(body, () => {
-    put(body, inputs(focus), vectors(focus), scores(focus), scaled(focus), masked(focus), weights(focus), weighted(focus), sum(focus), after(focus));
+    put(
+      body,
+      inputs(focus),
+      vectors(focus),
+      scores(focus),
+      scaled(focus),
+      masked(focus),
+      weights(focus),
+      weighted(focus),
+      sum(focus),
+      after(focus),
+    );
     for (const details of body.querySelectorAll("details")) {
       if (open.has(details.dataset.name)) details.open = true;
     }
@@ -52,17 +81,34 @@ export async function updateSteps() {
   tellProof(of);
 }
 
-/** @param {string} mark @param {string} name @param {string} kind @param {string} meaning @param {...any} content */
+/**
+ * @param {string} mark
+ * @param {string} name
+ * @param {string} kind
+ * @param {string} meaning
+ * @param {...any} content
+ */
 function step(mark, name, kind, meaning, ...content) {
   return stepBy(kind, mark, name, kind, meaning, ...content);
 }
 
-/** A step with a formula of another name. @param {string} by @param {string} mark @param {string} name
+/** A step with a formula of another name. @param {string} by @param {string} mark
+ * @param {string} name
  * @param {string} kind @param {string} meaning @param {...any} content */
 function stepBy(by, mark, name, kind, meaning, ...content) {
-  return make("section", { class: "step", "data-step": kind },
-    make("header", {}, make("span", { class: "step-mark" }, mark), make("h3", {}, name), formula(by)),
-    make("p", { class: "quiet" }, meaning), ...content);
+  return make(
+    "section",
+    { class: "step", "data-step": kind },
+    make(
+      "header",
+      {},
+      make("span", { class: "step-mark" }, mark),
+      make("h3", {}, name),
+      formula(by),
+    ),
+    make("p", { class: "quiet" }, meaning),
+    ...content,
+  );
 }
 
 /** A vector: its first numbers, and all of them behind a click.
@@ -73,12 +119,24 @@ export function vector(name, values, few = 6) {
   const start = Array.from(values.subarray(0, few), (v) => number(v, places)).join("  ");
   const more = values.length > few;
   const inside = make("div", { class: "numbers" });
-  const details = make("details", { class: "vector", "data-name": name },
-    make("summary", { "data-focus": name }, strip(values), make("span", { class: "digits" }, `[${start}${more ? " …" : ""}]`),
-      more ? make("span", { class: "count" }, `${values.length} numbers`) : null), inside);
+  const details = make(
+    "details",
+    { class: "vector", "data-name": name },
+    make(
+      "summary",
+      { "data-focus": name },
+      strip(values),
+      make("span", { class: "digits" }, `[${start}${more ? " …" : ""}]`),
+      more ? make("span", { class: "count" }, `${values.length} numbers`) : null,
+    ),
+    inside,
+  );
   details.addEventListener("toggle", () => {
     if (!details.open || inside.childElementCount) return;
-    put(inside, Array.from(values, (v, c) => make("span", {}, make("i", {}, String(c)), number(v, 6))));
+    put(
+      inside,
+      Array.from(values, (v, c) => make("span", {}, make("i", {}, String(c)), number(v, 6))),
+    );
   });
   return details;
 }
@@ -93,8 +151,14 @@ function strip(values) {
     const colour = css(table, placeBothWays(values[c], most));
     stops.push(`${colour} ${(100 * c) / shownCount}% ${(100 * (c + 1)) / shownCount}%`);
   }
-  return make("span", { class: "strip", "aria-hidden": "true",
-    style: { background: `linear-gradient(to right, ${stops.join(", ")})`, width: `${Math.max(24, 1.6 * shownCount)}px` } });
+  return make("span", {
+    class: "strip",
+    "aria-hidden": "true",
+    style: {
+      background: `linear-gradient(to right, ${stops.join(", ")})`,
+      width: `${Math.max(24, 1.6 * shownCount)}px`,
+    },
+  });
 }
 
 /** A table with a row for each key that is shown. @param {Focus} focus @param {string[]} columns
@@ -102,50 +166,126 @@ function strip(values) {
 function keyTable(focus, columns, cells) {
   const { rows, to, of } = focus;
   const hidden = of.keys - rows.length;
-  const made = rows.map((j) => make("tr", { class: j === state.key ? "chosen" : "", on: { click: () => choose({ key: j }) } },
-    make("th", { scope: "row" }, tokenText(tokenOf(to, j), 24)), cells(j).map((cell) => make("td", {}, cell))));
-  return make("div", { class: "table-box" },
-    make("table", { class: "keys" }, make("thead", {}, make("tr", {}, ["token", ...columns].map((c) => make("th", { scope: "col" }, c)))),
-      make("tbody", {}, made)),
-    hidden > 0 || state.every ? make("button", { type: "button", class: "link-button", "data-focus": `all ${columns.join()}`, on: { click: () => choose({ every: !state.every }) } },
-      state.every ? "Show the strongest only" : `Show all ${of.keys} tokens`) : null);
+  const made = rows.map((j) =>
+    make(
+      "tr",
+      { class: j === state.key ? "chosen" : "", on: { click: () => choose({ key: j }) } },
+      make("th", { scope: "row" }, tokenText(tokenOf(to, j), 24)),
+      cells(j).map((cell) => make("td", {}, cell)),
+    ),
+  );
+  return make(
+    "div",
+    { class: "table-box" },
+    make(
+      "table",
+      { class: "keys" },
+      make(
+        "thead",
+        {},
+        make(
+          "tr",
+          {},
+          ["token", ...columns].map((c) => make("th", { scope: "col" }, c)),
+        ),
+      ),
+      make("tbody", {}, made),
+    ),
+    hidden > 0 || state.every
+      ? make(
+          "button",
+          {
+            type: "button",
+            class: "link-button",
+            "data-focus": `all ${columns.join()}`,
+            on: { click: () => choose({ every: !state.every }) },
+          },
+          state.every ? "Show the strongest only" : `Show all ${of.keys} tokens`,
+        )
+      : null,
+  );
 }
 
 /** @param {Focus} focus */
 function inputs({ of, i }) {
-  const known = Object.entries(of.layer.data.known).filter(([name, k]) => !k.after && layer().known(name, i));
+  const known = Object.entries(of.layer.data.known).filter(
+    ([name, k]) => !k.after && layer().known(name, i),
+  );
   if (!known.length) return null;
   const last = known[known.length - 1][1];
-  return step("0", "The token's vector", "input", last.meaning || "One vector for each position.", known.map(([name, k]) => named(name, k, i)));
+  return step(
+    "0",
+    "The token's vector",
+    "input",
+    last.meaning || "One vector for each position.",
+    known.map(([name, k]) => named(name, k, i)),
+  );
 }
 
 /** @param {string} name @param {{formula: string}} known @param {number} i */
 function named(name, known, i) {
-  return make("div", { class: "named" }, make("span", { class: "name" }, name === "input" ? "x" : name.replaceAll("_", " ")),
-    make("span", { class: "vector-box" }, vector(name, layer().known(name, i)), known.formula && known.formula !== "x_i" ? make("span", { class: "quiet" }, known.formula) : null));
+  return make(
+    "div",
+    { class: "named" },
+    make("span", { class: "name" }, name === "input" ? "x" : name.replaceAll("_", " ")),
+    make(
+      "span",
+      { class: "vector-box" },
+      vector(name, layer().known(name, i)),
+      known.formula && known.formula !== "x_i"
+        ? make("span", { class: "quiet" }, known.formula)
+        : null,
+    ),
+  );
 }
 
 /** @param {Focus} focus */
 function vectors(focus) {
   const { of, i, to } = focus;
   if (!of.hasVectors) {
-    return step("1", "No queries and keys", "none", "This mechanism scores a pair in another way than by a dot product, " +
-      "or its vectors were not kept: the page carries its weights.");
+    return step(
+      "1",
+      "No queries and keys",
+      "none",
+      "This mechanism scores a pair in another way than by a dot product, " +
+        "or its vectors were not kept: the page carries its weights.",
+    );
   }
   const [x, q] = [layer().known("input", i), of.vector("query", i)];
   const asItIs = x !== null && x.length === q?.length && x.every((value, c) => value === q[c]);
-  return stepBy(asItIs ? "asItIs" : "query", "1", "Query, keys and values", "query", "What the token looks for, what each can be found by, and what each hands over.",
-    make("div", { class: "named" }, make("span", { class: "name" }, "q"), vector("q", of.vector("query", i))),
-    keyTable(focus, of.hasValues ? ["key", "value"] : ["key"], (j) => [vector(`k ${j} ${shown(to.tokens[j], 8)}`, of.vector("key", j), 3),
-      ...(of.hasValues ? [vector(`v ${j}`, of.vector("value", j), 3)] : [])]));
+  return stepBy(
+    asItIs ? "asItIs" : "query",
+    "1",
+    "Query, keys and values",
+    "query",
+    "What the token looks for, what each can be found by, and what each hands over.",
+    make(
+      "div",
+      { class: "named" },
+      make("span", { class: "name" }, "q"),
+      vector("q", of.vector("query", i)),
+    ),
+    keyTable(focus, of.hasValues ? ["key", "value"] : ["key"], (j) => [
+      vector(`k ${j} ${shown(to.tokens[j], 8)}`, of.vector("key", j), 3),
+      ...(of.hasValues ? [vector(`v ${j}`, of.vector("value", j), 3)] : []),
+    ]),
+  );
 }
 
 /** @param {Focus} focus */
 function scores(focus) {
   const { of, i, now } = focus;
   if (!now.products) return null;
-  return step("2", "Scores", "scores", "How well each key fits the query: their dot product.",
-    keyTable(focus, ["q · k", "the products"], (j) => [number(now.products?.[j] ?? NaN), products(of, i, j)]));
+  return step(
+    "2",
+    "Scores",
+    "scores",
+    "How well each key fits the query: their dot product.",
+    keyTable(focus, ["q · k", "the products"], (j) => [
+      number(now.products?.[j] ?? NaN),
+      products(of, i, j),
+    ]),
+  );
 }
 
 /** q_c × k_c, one by one, made when opened. @param {Head} of @param {number} i @param {number} j */
@@ -153,10 +293,29 @@ function products(of, i, j) {
   const [q, k] = [of.vector("query", i), of.vector("key", j)];
   if (!q || !k) return null;
   const inside = make("div", { class: "numbers wide" });
-  const details = make("details", { class: "vector", "data-name": `qk ${j}` }, make("summary", { "data-focus": `qk ${j}` }, make("span", { class: "count" }, `${q.length} products`)), inside);
+  const details = make(
+    "details",
+    { class: "vector", "data-name": `qk ${j}` },
+    make(
+      "summary",
+      { "data-focus": `qk ${j}` },
+      make("span", { class: "count" }, `${q.length} products`),
+    ),
+    inside,
+  );
   details.addEventListener("toggle", () => {
     if (!details.open || inside.childElementCount) return;
-    put(inside, Array.from(q, (value, c) => make("span", {}, make("i", {}, String(c)), `${number(value, 3)} × ${number(k[c], 3)} = ${number(value * k[c], 4)}`)));
+    put(
+      inside,
+      Array.from(q, (value, c) =>
+        make(
+          "span",
+          {},
+          make("i", {}, String(c)),
+          `${number(value, 3)} × ${number(k[c], 3)} = ${number(value * k[c], 4)}`,
+        ),
+      ),
+    );
   });
   return details;
 }
@@ -167,25 +326,51 @@ function scaled(focus) {
   if (!now.products) return null;
   const { scale, softcap, bias } = of.layer.data;
   const { factor } = state.change;
-  const said = scale === 1 && factor === 1 ? "This mechanism does not scale its scores."
-    : `Multiplied by ${number(scale * factor, 6)}${factor === 1 ? "" : ` (${number(scale, 6)} × ${factor}, changed)`}: ` +
-      "scores of wide vectors grow with their width, and scaling keeps softmax soft.";
+  const changed = factor === 1 ? "" : ` (${number(scale, 6)} × ${factor}, changed)`;
+  const said =
+    scale === 1 && factor === 1
+      ? "This mechanism does not scale its scores."
+      : `Multiplied by ${number(scale * factor, 6)}${changed}: ` +
+        "scores of wide vectors grow with their width, and scaling keeps softmax soft.";
   const usual = Math.abs(scale * factor * Math.sqrt(of.part("query")?.width ?? 1) - 1) < 1e-4;
-  const extra = `${softcap ? ` Soft-capped at ${softcap}.` : ""}${bias !== null ? " A bias for each pair is added." : ""}`;
-  return stepBy(scale * factor === 1 ? "unscaled" : usual ? "scaled" : "scaledBy", "3", "Scaled scores", "scaled", said + extra,
-    keyTable(focus, ["score"], (j) => [Number.isFinite(now.scores[j]) ? number(now.scores[j]) : number((now.products?.[j] ?? NaN) * scale * factor)]));
+  const capped = softcap ? ` Soft-capped at ${softcap}.` : "";
+  const extra = capped + (bias !== null ? " A bias for each pair is added." : "");
+  return stepBy(
+    scale * factor === 1 ? "unscaled" : usual ? "scaled" : "scaledBy",
+    "3",
+    "Scaled scores",
+    "scaled",
+    said + extra,
+    keyTable(focus, ["score"], (j) => [
+      Number.isFinite(now.scores[j])
+        ? number(now.scores[j])
+        : number((now.products?.[j] ?? NaN) * scale * factor),
+    ]),
+  );
 }
 
 /** @param {Focus} focus */
 function masked(focus) {
   const { of, i } = focus;
   const { causal, before, after: ahead, allowed } = of.layer.data;
-  const rules = [causal ? "a token sees itself and what came before it" : "", before !== null ? `at most ${before} back` : "",
-    ahead !== null ? `at most ${ahead} ahead` : "", allowed !== null ? "where the mask allows" : ""].filter(Boolean);
+  const rules = [
+    causal ? "a token sees itself and what came before it" : "",
+    before !== null ? `at most ${before} back` : "",
+    ahead !== null ? `at most ${ahead} ahead` : "",
+    allowed !== null ? "where the mask allows" : "",
+  ].filter(Boolean);
   if (!rules.length && !state.change.masked.size) return null;
-  return step("3b", "Mask", "mask", `${rules.length ? `The rule: ${rules.join(", ")}.` : "The model has no mask here."} What may not be seen gets −∞ and so weight 0.`,
-    keyTable(focus, ["may be seen", "score"], (j) => [state.change.masked.has(j) ? changedMark("no, by you") : of.allows(i, j) ? "yes" : "no",
-      number(focus.now.scores[j])]));
+  return step(
+    "3b",
+    "Mask",
+    "mask",
+    `${rules.length ? `The rule: ${rules.join(", ")}.` : "The model has no mask here."} ` +
+      "What may not be seen gets −∞ and so weight 0.",
+    keyTable(focus, ["may be seen", "score"], (j) => [
+      state.change.masked.has(j) ? changedMark("no, by you") : of.allows(i, j) ? "yes" : "no",
+      number(focus.now.scores[j]),
+    ]),
+  );
 }
 
 /** @param {string} text */
@@ -198,20 +383,46 @@ function weights(focus) {
   const { now, before } = focus;
   const changed = now !== before;
   const most = Math.max(...now.weights, ...before.weights, 1e-9);
-  return step("4", "Weights", "weights", "Softmax makes the row positive with sum 1: the share of attention each token gets.",
+  return step(
+    "4",
+    "Weights",
+    "weights",
+    "Softmax makes the row positive with sum 1: the share of attention each token gets.",
     keyTable(focus, ["weight", "", ...(changed ? ["was", "mask"] : ["what if masked"])], (j) => [
-      make("span", { class: changed ? "changed digits" : "digits", "data-weight": j }, number(now.weights[j])),
-      make("span", { class: "bar", style: { width: `${(100 * now.weights[j]) / most}%`, background: colourOf(0.35 * most + 0.65 * now.weights[j], most) } }),
-      ...(changed ? [number(before.weights[j])] : []), maskBox(j, focus)]),
-    make("p", { class: "quiet" }, `log Σ exp = ${number(now.lse)}; the weights sum to ${number(now.weights.reduce((a, b) => a + b, 0), 6)}.`));
+      make(
+        "span",
+        { class: changed ? "changed digits" : "digits", "data-weight": j },
+        number(now.weights[j]),
+      ),
+      make("span", {
+        class: "bar",
+        style: {
+          width: `${(100 * now.weights[j]) / most}%`,
+          background: colourOf(0.35 * most + 0.65 * now.weights[j], most),
+        },
+      }),
+      ...(changed ? [number(before.weights[j])] : []),
+      maskBox(j, focus),
+    ]),
+    make(
+      "p",
+      { class: "quiet" },
+      `log Σ exp = ${number(now.lse)}; the weights sum to ${number(
+        now.weights.reduce((a, b) => a + b, 0),
+        6,
+      )}.`,
+    ),
+  );
 }
 
 /** @param {number} j @param {Focus} focus */
 function maskBox(j, { to }) {
-  const box = make("input", { type: "checkbox", "aria-label": `Mask ${shown(tokenOf(to, j))}`, "data-focus": `mask ${j}`, on: {
-    click: (/** @type {Event} */ e) => e.stopPropagation(),
-    change: () => maskToken(j),
-  } });
+  const box = make("input", {
+    type: "checkbox",
+    "aria-label": `Mask ${shown(tokenOf(to, j))}`,
+    "data-focus": `mask ${j}`,
+    on: { click: (/** @type {Event} */ e) => e.stopPropagation(), change: () => maskToken(j) },
+  });
   box.checked = state.change.masked.has(j);
   return box;
 }
@@ -230,13 +441,29 @@ function setChange(keys, factor) {
 
 function buildWhatIf() {
   ifs.title = make("h2", { class: "steps-title" });
-  ifs.slider = make("input", { type: "range", min: 0, max: 4, step: 0.1, "aria-label": "Factor on the scale",
-    on: { input: () => setChange(state.change.masked, Number(ifs.slider.value)) } });
+  ifs.slider = make("input", {
+    type: "range",
+    min: 0,
+    max: 4,
+    step: 0.1,
+    "aria-label": "Factor on the scale",
+    on: { input: () => setChange(state.change.masked, Number(ifs.slider.value)) },
+  });
   ifs.factor = make("span", {});
   ifs.masked = make("span", {});
-  ifs.back = make("button", { type: "button", on: { click: () => choose({ change: NO_CHANGE }) } }, "Back to the model's own");
-  ifs.box = make("div", { class: "what-if" }, make("strong", {}, "What if"),
-    make("label", { class: "field" }, ifs.factor, ifs.slider), ifs.masked, ifs.back);
+  ifs.back = make(
+    "button",
+    { type: "button", on: { click: () => choose({ change: NO_CHANGE }) } },
+    "Back to the model's own",
+  );
+  ifs.box = make(
+    "div",
+    { class: "what-if" },
+    make("strong", {}, "What if"),
+    make("label", { class: "field" }, ifs.factor, ifs.slider),
+    ifs.masked,
+    ifs.back,
+  );
 }
 
 /** @param {Focus} focus */
@@ -246,7 +473,9 @@ function updateWhatIf({ to }) {
   ifs.box.classList.toggle("changed-box", isChange(state.change));
   ifs.slider.value = String(factor);
   ifs.factor.textContent = `scale × ${number(factor, 1)}`;
-  ifs.masked.textContent = list.length ? `masked: ${list.join(", ")}` : "Mask tokens in step 4, or press m.";
+  ifs.masked.textContent = list.length
+    ? `masked: ${list.join(", ")}`
+    : "Mask tokens in step 4, or press m.";
   ifs.back.hidden = !isChange(state.change);
 }
 
@@ -254,21 +483,51 @@ function updateWhatIf({ to }) {
 function weighted(focus) {
   const { of, now } = focus;
   if (!of.hasValues) return null;
-  return step("5", "Weighted values", "weighted", "Each value shrunk to its share: little is left of what got little weight.",
-    keyTable(focus, ["weight × value"], (j) => [vector(`av ${j}`, of.vector("value", j)?.map((v) => v * now.weights[j]) ?? null, 4)]));
+  return step(
+    "5",
+    "Weighted values",
+    "weighted",
+    "Each value shrunk to its share: little is left of what got little weight.",
+    keyTable(focus, ["weight × value"], (j) => [
+      vector(`av ${j}`, of.vector("value", j)?.map((v) => v * now.weights[j]) ?? null, 4),
+    ]),
+  );
 }
 
 /** @param {Focus} focus */
 function sum(focus) {
   const { of, i, now, before } = focus;
   if (!of.hasValues) {
-    return step("5", "Values", "none", "The values were not kept, so what is mixed of them is not shown. (observe(model, values=True) keeps them.)");
+    return step(
+      "5",
+      "Values",
+      "none",
+      "The values were not kept, so what is mixed of them is not shown. " +
+        "(observe(model, values=True) keeps them.)",
+    );
   }
   const place = of.layer.data.checked.indexOf(i);
   const own = place >= 0 ? of.vector("context", place) : null;
-  return step("6", "Their sum", "context", "What the token takes from every token it may see.",
-    make("div", { class: "named" }, make("span", { class: "name" }, "c"), vector("c", of.mix(now.weights))),
-    own && now === before ? make("div", { class: "named" }, make("span", { class: "name quiet" }, "the model's"), vector("own", own)) : null);
+  return step(
+    "6",
+    "Their sum",
+    "context",
+    "What the token takes from every token it may see.",
+    make(
+      "div",
+      { class: "named" },
+      make("span", { class: "name" }, "c"),
+      vector("c", of.mix(now.weights)),
+    ),
+    own && now === before
+      ? make(
+          "div",
+          { class: "named" },
+          make("span", { class: "name quiet" }, "the model's"),
+          vector("own", own),
+        )
+      : null,
+  );
 }
 
 /** @param {Focus} focus */
@@ -276,15 +535,43 @@ function after({ of, i, now }) {
   const { known } = of.layer.data;
   const made = [];
   if (of.layer.heads.length > 1 && of.hasValues) {
-    made.push(step("7", "All heads, side by side", "concatenated", "Each head's sum, one after the other.",
-      of.layer.heads.map((other) => make("div", { class: "named" }, make("span", { class: "name" }, `c of head ${other.number}`),
-        vector(`c ${other.number}`, other.mix(other === of ? now.weights : other.row(i).weights), 4)))));
+    made.push(
+      step(
+        "7",
+        "All heads, side by side",
+        "concatenated",
+        "Each head's sum, one after the other.",
+        of.layer.heads.map((other) =>
+          make(
+            "div",
+            { class: "named" },
+            make("span", { class: "name" }, `c of head ${other.number}`),
+            vector(
+              `c ${other.number}`,
+              other.mix(other === of ? now.weights : other.row(i).weights),
+              4,
+            ),
+          ),
+        ),
+      ),
+    );
   }
-  const later = Object.entries(known).filter(([name, k]) => k.after && name !== "concatenated" && layer().known(name, i));
+  const later = Object.entries(known).filter(
+    ([name, k]) => k.after && name !== "concatenated" && layer().known(name, i),
+  );
   for (const [name, k] of later) {
     const isOutput = name === "output";
-    made.push(step(isOutput ? "8" : "+", isOutput ? "Output projection" : name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " "),
-      isOutput ? "output" : "none", k.meaning, named(isOutput ? "output" : name, k, i)));
+    made.push(
+      step(
+        isOutput ? "8" : "+",
+        isOutput
+          ? "Output projection"
+          : name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " "),
+        isOutput ? "output" : "none",
+        k.meaning,
+        named(isOutput ? "output" : name, k, i),
+      ),
+    );
   }
   return made;
 }
@@ -296,11 +583,19 @@ function tellProof(of) {
   const parts = [`rows sum to 1 within ${small(proof.sum)}`];
   if (proof.lse !== null) parts.push(`log-sum-exp equals Python's within ${small(proof.lse)}`);
   if (proof.context !== null) {
-    parts.push(`the sums equal the model's own within ${small(proof.context)} (largest number ${number(proof.size, 3)})`);
+    parts.push(
+      `the sums equal the model's own within ${small(proof.context)} ` +
+        `(largest number ${number(proof.size, 3)})`,
+    );
   }
   proofLine.dataset.sum = String(proof.sum);
   proofLine.dataset.context = proof.context === null ? "" : String(proof.context);
-  put(proofLine, make("strong", {}, "Proof "), `computed in this page over ${proof.rows} of ${of.queries} rows, from ${precision} vectors: ${parts.join("; ")}.`);
+  put(
+    proofLine,
+    make("strong", {}, "Proof "),
+    `computed in this page over ${proof.rows} of ${of.queries} rows, ` +
+      `from ${precision} vectors: ${parts.join("; ")}.`,
+  );
 }
 
 /** The chosen token's numbers, key by key. */
@@ -310,7 +605,14 @@ export function stepsTable() {
   const now = of.row(state.query, state.change);
   return {
     columns: ["from", "to", "position", "q·k", "score", "weight"],
-    rows: Array.from(now.weights, (w, j) => [tokenOf(from, state.query), tokenOf(to, j), j, now.products?.[j] ?? NaN, now.scores[j], w]),
+    rows: Array.from(now.weights, (w, j) => [
+      tokenOf(from, state.query),
+      tokenOf(to, j),
+      j,
+      now.products?.[j] ?? NaN,
+      now.scores[j],
+      w,
+    ]),
   };
 }
 
@@ -319,16 +621,37 @@ export function stepsSvg() {
   const of = head();
   const [from, to] = textsOf(layer());
   const { weights: row } = of.row(state.query, state.change);
-  const order = Array.from(row.keys()).sort((a, b) => row[b] - row[a]).slice(0, 40).sort((a, b) => a - b);
+  const order = Array.from(row.keys())
+    .sort((a, b) => row[b] - row[a])
+    .slice(0, 40)
+    .sort((a, b) => a - b);
   const ink = isDark() ? "#e8e8ea" : "#1c1d21";
   const text = { fill: ink, "font-family": "system-ui, sans-serif", "font-size": 13 };
   const most = Math.max(...row, 1e-9);
   const height = 40 + order.length * 22;
-  return svg("svg", { xmlns: "http://www.w3.org/2000/svg", width: 560, height, viewBox: `0 0 560 ${height}` },
+  return svg(
+    "svg",
+    { xmlns: "http://www.w3.org/2000/svg", width: 560, height, viewBox: `0 0 560 ${height}` },
     svg("rect", { width: "100%", height: "100%", fill: isDark() ? "#16181d" : "#ffffff" }),
-    svg("text", { ...text, x: 12, y: 22, "font-weight": 600 }, `${nameOf(of)}: what ${shown(tokenOf(from, state.query), 20)} attends to`),
-    order.map((j, place) => svg("g", { transform: `translate(0 ${34 + place * 22})` },
-      svg("text", { ...text, x: 150, y: 15, "text-anchor": "end" }, shown(tokenOf(to, j), 18)),
-      svg("rect", { x: 160, y: 3, width: (300 * row[j]) / most, height: 15, fill: isDark() ? "#8fb4ff" : "#2f5fd0" }),
-      svg("text", { ...text, x: 468, y: 15 }, number(row[j])))));
+    svg(
+      "text",
+      { ...text, x: 12, y: 22, "font-weight": 600 },
+      `${nameOf(of)}: what ${shown(tokenOf(from, state.query), 20)} attends to`,
+    ),
+    order.map((j, place) =>
+      svg(
+        "g",
+        { transform: `translate(0 ${34 + place * 22})` },
+        svg("text", { ...text, x: 150, y: 15, "text-anchor": "end" }, shown(tokenOf(to, j), 18)),
+        svg("rect", {
+          x: 160,
+          y: 3,
+          width: (300 * row[j]) / most,
+          height: 15,
+          fill: isDark() ? "#8fb4ff" : "#2f5fd0",
+        }),
+        svg("text", { ...text, x: 468, y: 15 }, number(row[j])),
+      ),
+    ),
+  );
 }

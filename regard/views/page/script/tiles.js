@@ -32,7 +32,9 @@ const MOST_TILES = 400;
 
 /** Whichever the browser has. @param {HTMLCanvasElement} canvas @param {boolean} plain */
 export function makeTiles(canvas, plain) {
-  const gl = plain ? null : canvas.getContext("webgl2", { antialias: false, preserveDrawingBuffer: true });
+  const gl = plain
+    ? null
+    : canvas.getContext("webgl2", { antialias: false, preserveDrawingBuffer: true });
   return gl ? new GlTiles(gl) : new PlainTiles(/** @type {any} */ (canvas.getContext("2d")));
 }
 
@@ -42,8 +44,12 @@ class GlTiles {
     this.gl = gl;
     this.name = "WebGL2";
     this.program = this.link();
-    this.names = Object.fromEntries(["box", "size", "weights", "colours", "most", "least", "mode"]
-      .map((name) => [name, gl.getUniformLocation(this.program, name)]));
+    this.names = Object.fromEntries(
+      ["box", "size", "weights", "colours", "most", "least", "mode"].map((name) => [
+        name,
+        gl.getUniformLocation(this.program, name),
+      ]),
+    );
     /** @type {Map<string, WebGLTexture>} */
     this.textures = new Map();
     this.colours = gl.createTexture();
@@ -54,7 +60,9 @@ class GlTiles {
     const { gl } = this;
     const program = /** @type {WebGLProgram} */ (gl.createProgram());
     for (const [kind, source] of /** @type {[number, string][]} */ ([
-      [gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]])) {
+      [gl.VERTEX_SHADER, VERTEX],
+      [gl.FRAGMENT_SHADER, FRAGMENT],
+    ])) {
       const shader = /** @type {WebGLShader} */ (gl.createShader(kind));
       gl.shaderSource(shader, source);
       gl.compileShader(shader);
@@ -75,7 +83,17 @@ class GlTiles {
       if (this.textures.size > MOST_TILES) this.clear();
       texture = /** @type {WebGLTexture} */ (gl.createTexture());
       gl.bindTexture(gl.TEXTURE_2D, texture);
-      gl.texImage2D(gl.TEXTURE_2D, 0, gl.R32F, tile.width, tile.height, 0, gl.RED, gl.FLOAT, tile.data);
+      gl.texImage2D(
+        gl.TEXTURE_2D,
+        0,
+        gl.R32F,
+        tile.width,
+        tile.height,
+        0,
+        gl.RED,
+        gl.FLOAT,
+        tile.data,
+      );
       this.sharp();
       this.textures.set(tile.key, texture);
     }
@@ -139,7 +157,8 @@ class PlainTiles {
     this.scale = said;
     context.clearRect(0, 0, context.canvas.width, context.canvas.height);
     context.imageSmoothingEnabled = false;
-    for (const { tile, x, y, w, h } of placed) context.drawImage(this.image(tile, scale), x, y, w, h);
+    for (const { tile, x, y, w, h } of placed)
+      context.drawImage(this.image(tile, scale), x, y, w, h);
   }
 
   /** @param {Tile} tile @param {Scale} scale */
@@ -151,7 +170,9 @@ class PlainTiles {
       const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
       const image = context.createImageData(tile.width, tile.height);
       tile.data.forEach((weight, i) => {
-        const at = scale.signed ? placeBothWays(weight, scale.most) : place(weight, scale.most, scale.log);
+        const at = scale.signed
+          ? placeBothWays(weight, scale.most)
+          : place(weight, scale.most, scale.log);
         const from = 4 * Math.round(255 * at);
         image.data.set(scale.table.subarray(from, from + 4), 4 * i);
       });

@@ -1,0 +1,9 @@
+"""Observe: see the attention of a model while it runs as always.
+
+observe.py      the door: which families, which layers, what is kept
+families/       one file for each way in which models compute attention
+watch.py        hands what a family sees to the observation
+call.py         what one call of attention was given; the steps of ``generate`` joined
+layer.py        the calls of one layer, and the maps made from them
+observation.py  all layers, by number and head
+"""

@@ -1,0 +1,267 @@
+"""TextModel: a real model with its tokenizer, ready to read a text and be observed."""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import save_model
+from torch import nn
+
+from regard.errors import DataError, MissingExtraError, ModelError
+from regard.inside.find import ModelFiles, find
+from regard.inside.pinned import PINNED
+from regard.pieces.text import TextPieces, plain_tokens, tokens_of
+
+PARTS = ("encoder", "decoder", "cross")
+"""The attention of a model that has an encoder and a decoder."""
+MOST_WRITTEN = 128
+"""Tokens that a model with a decoder writes if no target text is given."""
+
+
+@dataclass
+class TextModel:
+    """A model that reads text."""
+
+    name: str
+    network: nn.Module
+    tokenizer: Any
+    """``tokenizers.Tokenizer``, or a tokenizer of transformers that is not built on one."""
+    positions: int | None
+    """The longest text in tokens; None if the model has no bound of its own."""
+    config: Any = None
+    """transformers' configuration; None for regard's own encoder."""
+
+    @property
+    def title(self) -> str:
+        """Its name where others will read it: of a folder or file the last part, no path."""
+        path = Path(self.name)
+        return path.resolve().name if path.exists() else self.name
+
+    @property
+    def has_both(self) -> bool:
+        """Whether there is an encoder and a decoder, and cross-attention between them."""
+        return bool(getattr(self.config, "is_encoder_decoder", False))
+
+    @property
+    def layers(self) -> int:
+        """How many layers of self-attention there are, in the encoder if it has both."""
+        config = self.network.config if self.config is None else self.config
+        return int(getattr(config, "layers", 0) or getattr(config, "num_hidden_layers", 0) or 0)
+
+    def read(self, text: str, most: int | None = None) -> TextPieces:
+        """The tokens of ``text``, all of them: a text that is too long is refused."""
+        if hasattr(self.tokenizer, "get_added_tokens_decoder"):
+            tokens = tokens_of(self.tokenizer, text)
+        else:
+            tokens = plain_tokens(self.tokenizer, text)
+        if most is not None and len(tokens) > most:
+            raise DataError(
+                f"the text has {len(tokens):,} tokens, more than --max-tokens {most:,}; nothing "
+                "is cut off: shorten it or raise the bound"
+            )
+        if self.positions is not None and len(tokens) > self.positions:
+            raise DataError(
+                f"the text has {len(tokens):,} tokens, {self.name} knows {self.positions:,} "
+                "positions; nothing is cut off: give a shorter text, or its parts one by one"
+            )
+        return tokens
+
+    def run(self, tokens: TextPieces, target: TextPieces | None = None) -> None:
+        """One pass, of the encoder alone if there is no target; who wants to see it observes it."""
+        device = next(self.network.parameters()).device
+        ids = torch.tensor([tokens.ids], device=device)
+        with torch.inference_mode():
+            if self.config is None:
+                self.network(ids)
+            elif target is None and self.has_both:
+                encoder: Any = self.network
+                encoder.get_encoder()(input_ids=ids)
+            elif target is None:
+                self.network(input_ids=ids, **self._no_cache())
+            else:
+                told = torch.tensor([target.ids], device=device)
+                self.network(input_ids=ids, decoder_input_ids=told, **self._no_cache())
+
+    def target(self, tokens: TextPieces, text: str | None, most: int | None = None) -> TextPieces:
+        """What the decoder reads: ``text``, or what the model itself writes (greedily)."""
+        read = self.read(self._written(tokens) if text is None else text, most).without_last()
+        start = getattr(self.config, "decoder_start_token_id", None)
+        if start is None:
+            raise ModelError(f"{self.name} does not say with which token its decoder begins")
+        return read.after(start, _name_of(self.tokenizer, start))
+
+    def _written(self, tokens: TextPieces) -> str:
+        ids = torch.tensor([tokens.ids], device=next(self.network.parameters()).device)
+        network: Any = self.network
+        most = min(MOST_WRITTEN, (self.positions or MOST_WRITTEN) - 2)
+        with torch.inference_mode():
+            out = network.generate(ids, max_new_tokens=most, num_beams=1, do_sample=False)
+        text: str = self.tokenizer.decode(out[0].tolist(), skip_special_tokens=True)
+        if not text.strip():
+            raise DataError(f"{self.name} wrote nothing for this text: give --target TEXT")
+        return text
+
+    def _no_cache(self) -> dict[str, Any]:
+        return {"use_cache": False} if hasattr(self.config, "use_cache") else {}
+
+
+def load(name: str) -> TextModel:
+    """The model that ``name`` names: an alias, a folder or a GGUF file, a name on the hub.
+
+    BERT models run on regard's own encoder; all others need transformers.
+    """
+    found = find(name)
+    if _is_bert(found.folder) and found.gguf is None:
+        return _own(found)
+    if name in PINNED and found.gguf is not None:
+        return _unpacked(found)
+    return _of_transformers(found)
+
+
+def _unpacked(found: ModelFiles) -> TextModel:
+    """A pinned GGUF file, which takes a minute to read, is kept in the cache as safetensors."""
+    folder = found.folder.with_name(f"{found.folder.name}-float32")
+    if folder.is_dir():
+        return _of_transformers(ModelFiles(found.name, folder))
+    model = _of_transformers(found)
+    try:
+        with tempfile.TemporaryDirectory(prefix=".unpacking-", dir=folder.parent) as work:
+            new = Path(work) / "model"
+            new.mkdir()
+            save_model(model.network, str(new / "model.safetensors"), {"format": "pt"})
+            config = {k: v for k, v in model.config.to_dict().items() if "quantization" not in k}
+            (new / "config.json").write_text(json.dumps(config), encoding="utf-8")
+            model.tokenizer.save(str(new / "tokenizer.json"))
+            new.rename(folder)
+    except (OSError, SafetensorError) as error:
+        if not folder.is_dir():  # no other process has just done the same
+            warnings.warn(
+                f"{found.name} could not be kept unpacked in {str(folder.parent)!r} "
+                f"({_first_line(error)}): it will take as long to load again",
+                stacklevel=3,
+            )
+    return model
+
+
+def _own(found: ModelFiles) -> TextModel:
+    from regard.models.bert.file import load_bert
+
+    network = load_bert(found.folder)
+    return TextModel(found.name, network, _tokenizer(found), network.config.positions)
+
+
+def _is_bert(folder: Path) -> bool:
+    """Whether regard's own encoder computes this model, and its tokenizer is there to read."""
+    from regard.models.bert.file import read_config
+
+    if not (folder / "tokenizer.json").is_file():
+        return False
+    try:
+        read_config(folder)
+    except ModelError:
+        return False
+    return True
+
+
+def _of_transformers(found: ModelFiles) -> TextModel:
+    try:
+        import transformers
+    except ImportError as error:
+        raise MissingExtraError(f"the model {found.name!r}", "models") from error
+    with _quiet(transformers), _explained(found):
+        given: dict[str, Any] = {} if found.gguf is None else {"gguf_file": found.gguf}
+        folder = str(found.folder)
+        config = transformers.AutoConfig.from_pretrained(folder, **given)
+        both = bool(getattr(config, "is_encoder_decoder", False))
+        kind = transformers.AutoModelForSeq2SeqLM if both else transformers.AutoModel
+        tokenizer = _tokenizer(found)
+        safe = {} if found.gguf else {"use_safetensors": True}
+        network = kind.from_pretrained(folder, dtype=torch.float32, **safe, **given).eval()
+    if torch.cuda.is_available():
+        network = network.cuda()
+    return TextModel(found.name, network, tokenizer, positions_of(network), network.config)
+
+
+@contextmanager
+def _explained(found: ModelFiles) -> Iterator[None]:
+    """What transformers says about a folder it cannot use, in one line of ours."""
+    try:
+        yield
+    except ImportError as error:
+        if found.gguf:
+            raise MissingExtraError(f"the GGUF model {found.name!r}", "models") from error
+        raise ModelError(f"{found.name!r} cannot be loaded: {_first_line(error)}") from error
+    except (OSError, ValueError, KeyError, RuntimeError, AttributeError) as error:
+        raise ModelError(
+            f"{found.name!r} is no text model that transformers can load without running code of "
+            f"its own: {_first_line(error)}"
+        ) from error
+
+
+def _tokenizer(found: ModelFiles) -> Any:
+    """The tokenizer, told neither to cut off nor to pad."""
+    from tokenizers import Tokenizer
+
+    path = found.folder / "tokenizer.json"
+    if path.is_file() and found.gguf is None:
+        try:
+            tokenizer = Tokenizer.from_file(str(path))
+        except Exception as error:  # the library raises no narrower kind
+            raise ModelError(f"cannot read {str(path)!r}: {_first_line(error)}") from error
+    else:
+        import transformers
+
+        given: dict[str, Any] = {} if found.gguf is None else {"gguf_file": found.gguf}
+        whole = transformers.AutoTokenizer.from_pretrained(str(found.folder), **given)
+        if not whole.is_fast:
+            return whole
+        tokenizer = whole.backend_tokenizer
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def positions_of(network: nn.Module) -> int | None:
+    """How many tokens a transformers model can read at most, by its configuration."""
+    config: Any = network.config
+    if hasattr(config, "relative_attention_num_buckets"):  # T5: distances, not positions
+        return None
+    most = getattr(config, "max_position_embeddings", None) or getattr(config, "n_positions", None)
+    for name, module in network.named_modules():
+        if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
+            # RoBERTa counts positions from behind its padding index.
+            taken = 0 if module.padding_idx is None else module.padding_idx + 1
+            return module.num_embeddings - taken
+    return int(most) if most and most > 0 else None
+
+
+@contextmanager
+def _quiet(transformers: Any) -> Iterator[None]:
+    """No remarks and progress bars of transformers between ours; what fails raises an error."""
+    logging = transformers.utils.logging
+    before = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        with redirect_stderr(io.StringIO()):
+            yield
+    finally:
+        logging.set_verbosity(before)
+
+
+def _name_of(tokenizer: Any, token: int) -> str:
+    get = getattr(tokenizer, "id_to_token", None) or tokenizer.convert_ids_to_tokens
+    return str(get(token))
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

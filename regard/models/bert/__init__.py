@@ -1,0 +1,1 @@
+"""BERT: the encoder, and the folder of a published model."""

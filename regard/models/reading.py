@@ -1,0 +1,229 @@
+"""Account: what a model did while it read a sentence, word by word.
+
+Everything here is what the model itself noted while it ran (``record()``); only the pieces of a
+word are put together: what a word attends to is the mean over its pieces, how much it is attended
+to is their sum, its surprisal is their sum.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from regard.errors import ConfigError, DataError
+from regard.models.classifier import Classifier
+from regard.models.language import LanguageModel
+from regard.pieces.split import split
+from regard.pieces.tokenizer import BOS, EOS, SPECIAL, UNK, Tokenizer
+from regard.pieces.words import by_word, word_starts, words_of
+from regard.record import record
+from regard.trace import Array, Step, Trace
+
+LOOSE = re.compile(r"\s+([.,!?;:])(?=\s|$)")
+"""A mark that stands apart, as in text that is cut into words already."""
+
+
+@dataclass(frozen=True)
+class SentenceReading:
+    """A sentence as a language model read it."""
+
+    model: str
+    """The design."""
+    words: list[str]
+    """The first one is <s>, the beginning of every sentence."""
+    unknown: list[str]
+    """Words of which a part is not in the model's vocabulary."""
+    surprisal: Array
+    """−log2 p(word | words before it), in bits; 0 for <s>, which is given."""
+    end: float
+    """That of the sentence's end."""
+    attention: Array
+    """(layers, heads, words, words): of each word, its weight of every word it can attend to; no
+    layers for a design without attention."""
+    trace: Trace
+    """Everything that was noted, of the model's own tokens."""
+
+    @property
+    def perplexity(self) -> float:
+        """2^(bits per word and end)."""
+        return float(2 ** ((self.surprisal.sum() + self.end) / len(self.words)))
+
+    def weights(self, layer: int | None = None, head: int | None = None) -> Array:
+        """(words, words) of a layer, the last if not given, and a head, the mean if not given."""
+        layers, heads = self.attention.shape[:2]
+        for what, asked, count in (("layer", layer, layers), ("head", head, heads)):
+            if asked is not None and not 0 <= asked < count:
+                raise ConfigError(f"{what} must be from 0 to {count - 1}, got {asked}")
+        chosen: Array = self.attention[-1 if layer is None else layer]
+        found: Array = chosen.mean(0) if head is None else chosen[head]
+        return found
+
+    def summary(self) -> Trace:
+        """Words, surprisal and attention as a trace, for other programs."""
+        steps = [
+            Step(
+                "surprisal",
+                self.surprisal,
+                axes=("word",),
+                labels={"word": self.words},
+                formula="−log2 p(w_t | w_1 … w_{t-1})",
+                meaning="How many bits the model had not expected of each word.",
+            )
+        ]
+        labels = {"query": self.words, "key": self.words}
+        for k, weights in enumerate(self.attention):
+            one = len(weights) == 1
+            steps.append(
+                Step(
+                    "attention",
+                    weights[0] if one else weights,
+                    axes=("query", "key") if one else ("head", "query", "key"),
+                    labels=labels,
+                    formula="a[t,i]",
+                    meaning="How much of its attention each word gives to each word it can see.",
+                    scope=f"layer {k}",
+                )
+            )
+        return Trace(steps, mechanism=self.model, tokens=self.words)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A sentence as a classifier judged it."""
+
+    model: str
+    words: list[str]
+    unknown: list[str]
+    labels: list[str]
+    probabilities: Array
+    """(labels,)"""
+    weights: Array
+    """(words,): how much of each word's state is in what decided; they sum to 1."""
+    trace: Trace
+
+    @property
+    def label(self) -> str:
+        """The likeliest label."""
+        return self.labels[int(self.probabilities.argmax())]
+
+    def summary(self) -> Trace:
+        """Words, weights and probabilities as a trace, for other programs."""
+        steps = [
+            Step(
+                "weights",
+                self.weights,
+                axes=("word",),
+                labels={"word": self.words},
+                formula="a_j",
+                meaning="How much of each word's state is in what decided.",
+            ),
+            Step(
+                "probabilities",
+                self.probabilities,
+                axes=("label",),
+                labels={"label": self.labels},
+                formula="softmax(W_o r + b)",
+                meaning="How likely each label is to the model.",
+            ),
+        ]
+        return Trace(steps, mechanism=self.model, tokens=self.words)
+
+
+def read_sentence(model: LanguageModel, tokens: Tokenizer, text: str) -> SentenceReading:
+    """Read ``text`` with a language model, and note what it does."""
+    ids, words, starts, unknown = _cut(tokens, text)
+    ids, words, starts = [BOS, *ids], [SPECIAL[BOS], *words], [0, *(s + 1 for s in starts)]
+    name = model.config.model
+    with torch.no_grad(), record(name, tokens.pieces(ids)) as trace:
+        logits = model.eval()(torch.tensor([ids], device=model.words.device))[0]
+    bits = -logits.double().log_softmax(-1).cpu() / math.log(2)
+    following = torch.tensor([*ids[1:], EOS])
+    surprisal = bits.gather(-1, following.unsqueeze(-1)).squeeze(-1).numpy()
+    pieces = np.concatenate(([0.0], surprisal[:-1]))
+    return SentenceReading(
+        name,
+        words,
+        unknown,
+        by_word(pieces, starts, mean=False),
+        float(surprisal[-1]),
+        _attention(trace, model, starts),
+        trace,
+    )
+
+
+def judge_sentence(model: Classifier, tokens: Tokenizer, text: str) -> Verdict:
+    """Judge ``text`` with a classifier, and note what it does."""
+    ids, words, starts, unknown = _cut(tokens, text)
+    device = model.words.device
+    with torch.no_grad(), record(model.config.model, tokens.pieces(ids)) as trace:
+        logits, weights = model.eval()(
+            torch.tensor([ids], device=device), torch.tensor([len(ids)], device=device)
+        )
+    return Verdict(
+        model.config.model,
+        words,
+        unknown,
+        list(model.config.labels),
+        logits[0].softmax(-1).cpu().numpy(),
+        by_word(weights[0].cpu().numpy(), starts, mean=False),
+        trace,
+    )
+
+
+def _cut(tokens: Tokenizer, text: str) -> tuple[list[int], list[str], list[int], list[str]]:
+    """Token ids, words, where in the ids each word begins, and which words are not known."""
+    ids, pieces = tokens.cut(prepared(tokens, text))
+    if not ids:
+        raise DataError("there is nothing to read: the text is empty or all white space")
+    ids = [i if i >= len(SPECIAL) else UNK for i in ids]
+    starts = word_starts(pieces, tokens.spaced)
+    ends, words = [*starts[1:], len(ids)], words_of(pieces, starts)
+    strange = [w for w, a, b in zip(words, starts, ends, strict=True) if UNK in ids[a:b]]
+    return ids, words, starts, list(dict.fromkeys(strange))
+
+
+def prepared(tokens: Tokenizer, text: str) -> str:
+    """``text`` with its punctuation where the model's own text had it.
+
+    A model of text that is in words already ("space") has marks apart, and perhaps no capital
+    letters: a word that it knows in small letters only is read so. Any other has marks at the word
+    before.
+    """
+    if not tokens.spaced:
+        return LOOSE.sub(r"\1", text)
+
+    def known(word: str) -> str:
+        """The word as the vocabulary has it, or nothing."""
+        forms = (word, word.lower())
+        return next((form for form in forms if tokens.tokenizer.token_to_id(form)), "")
+
+    words = [
+        known(word) or word
+        for chunk in text.split()
+        for word in ([chunk] if known(chunk) else split(chunk))
+    ]
+    return " ".join(words)
+
+
+def _attention(trace: Trace, model: LanguageModel, starts: list[int]) -> Array:
+    """(layers, heads, words, words) of what the model noted."""
+    found = [s for s in trace if s.name == "attention"]
+    if not found:
+        found = [s for s in trace if s.path.endswith("self-attention/weights")]
+    layers = []
+    for step in found:
+        weights = step.value[0]
+        by_head = weights if weights.ndim == 3 else weights[np.newaxis]
+        layers.append([_words(head, starts) for head in by_head])
+    shape = (0, 1, len(starts), len(starts))
+    return np.array(layers) if layers else np.zeros(shape, np.float32)
+
+
+def _words(weights: Array, starts: list[int]) -> Array:
+    """Of pieces to pieces (t, i), the weights of words to words."""
+    attended = by_word(weights.T, starts, mean=False).T
+    return by_word(attended, starts, mean=True)

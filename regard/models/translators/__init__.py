@@ -1,0 +1,1 @@
+"""Translators: one file for each design, and beam search."""

@@ -1,0 +1,195 @@
+"""Decode: search for the translation that a model finds most likely.
+
+Greedy search takes the likeliest token at each step. Beam search keeps the best ``beam``
+hypotheses of every sentence; a hypothesis is finished when it says EOS. Its score is
+
+    log p(y | x) / |y|^length_penalty          |y| counts the EOS
+
+A sentence is done when it has ``beam`` finished hypotheses, when none of its live ones can still
+beat the best finished one, or at ``max_length``; then it leaves the batch. Every number belongs to
+one sentence alone, so batch size and order change results only by float rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from regard.errors import ConfigError
+from regard.models.translators.base import Translator
+from regard.models.translators.candidates import best_tokens
+from regard.pieces.tokenizer import BOS, EOS
+
+
+class Hypothesis(NamedTuple):
+    """One translation."""
+
+    ids: list[int]
+    """Its tokens, without BOS and EOS."""
+    score: float
+    """log p / length^length_penalty, the length with EOS."""
+    weights: Tensor | None
+    """Where the model looked before each token and before EOS: (len(ids) + 1, source tokens), or
+    None if the design does not look; (len(ids), …) if not finished."""
+    finished: bool
+    """Whether it ended with EOS, not by ``max_length``."""
+
+
+@torch.no_grad()
+def translate_batch(
+    model: Translator,
+    source: Tensor,
+    lengths: Tensor,
+    *,
+    beam: int = 1,
+    length_penalty: float = 1.0,
+    max_length: int | None = None,
+    layer: int | None = None,
+    head: int | None = None,
+) -> list[Hypothesis]:
+    """The best hypothesis of each of ``source`` (B, S), in order.
+
+    ``max_length`` is the most tokens of a hypothesis, EOS included; twice a sentence's own length
+    plus 10 if not given. If no hypothesis is finished by then, the best unfinished one is
+    returned. ``layer`` and ``head`` choose which cross-attention's weights a Transformer returns:
+    by default the mean over the heads of the last layer.
+    """
+    _check(beam, length_penalty, max_length)
+    was_training = model.training
+    model.eval()
+    try:
+        state = model.start(source, lengths, layer=layer, head=head)
+        limits = 2 * lengths + 10 if max_length is None else torch.full_like(lengths, max_length)
+        search = _Search(limits, beam, length_penalty)
+        tokens = torch.full_like(lengths, BOS)
+        while len(search.active):
+            step = model.step(state, tokens)
+            rows, tokens = search.advance(step.logits, step.weights)
+            if rows is not None and len(rows):
+                state.select(rows)
+        return [search.result(sentence, n) for sentence, n in enumerate(lengths.tolist())]
+    finally:
+        model.train(was_training)
+
+
+class _Search:
+    """The live hypotheses as tensors (sentences, beams), and the best end of each sentence.
+
+    Hypotheses are chains of rows: row n after step t continues row ``parents[t][n]`` of the step
+    before with ``tokens[t][n]``. Only the best one of each sentence is ever followed back.
+    """
+
+    def __init__(self, limits: Tensor, beam: int, penalty: float) -> None:
+        count, device = len(limits), limits.device
+        self.limits, self.beam, self.penalty = limits, beam, penalty
+        self.active = torch.arange(count, device=device)
+        self.scores = torch.zeros(count, 1, dtype=torch.float64, device=device)
+        self.parents: list[Tensor] = []
+        self.tokens: list[Tensor] = []
+        self.weights: list[Tensor | None] = []
+        self.found = torch.zeros(count, dtype=torch.long, device=device)
+        self.best = torch.full((count,), -math.inf, dtype=torch.float64, device=device)
+        # Where each sentence's best hypothesis ends: its length, the row its last token was said
+        # from, and that token.
+        self.ends = torch.zeros(count, 3, dtype=torch.long, device=device)
+        self.chains: list[tuple[list[int], list[int], np.ndarray | None]] | None = None
+
+    def advance(self, logits: Tensor, weights: Tensor | None) -> tuple[Tensor | None, Tensor]:
+        """Take a step's logits; the rows to go on with (None = as they are) and their tokens."""
+        sentences, beams = self.scores.shape
+        self.weights.append(weights)
+        length = len(self.weights)
+        wide = 1 if self.beam == 1 else min(2 * self.beam, beams * logits.shape[-1])
+        totals, places = best_tokens(logits, self.scores, wide)
+        first = torch.arange(sentences, device=places.device).unsqueeze(-1) * beams
+        rows, tokens = places // logits.shape[-1] + first, places % logits.shape[-1]
+        ended = tokens == EOS
+        self._finish(totals, rows, ended, length)
+        # The best that go on, in order; a hypothesis says EOS once, so half of them are enough.
+        order = ended.to(torch.uint8).argsort(dim=-1, stable=True)[:, : self.beam]
+        totals = totals.masked_fill(ended, -math.inf).gather(1, order)
+        rows, tokens = rows.gather(1, order), tokens.gather(1, order)
+        going = self._going(totals, rows, tokens, length)
+        if going is not None:
+            self.active, totals = self.active[going], totals[going]
+            rows, tokens = rows[going], tokens[going]
+        self.scores = totals
+        self.parents.append(rows.flatten())
+        self.tokens.append(tokens.flatten())
+        unchanged = self.beam == 1 and going is None
+        return None if unchanged else rows, self.tokens[-1]
+
+    def _finish(self, totals: Tensor, rows: Tensor, ended: Tensor, length: int) -> None:
+        """Count the candidates among the first ``beam`` that say EOS, and note the best."""
+        ended = ended[:, : self.beam] & (totals[:, : self.beam] > -math.inf)
+        if not ended.any():
+            return
+        self.found[self.active] += ended.sum(-1)
+        final = totals[:, : self.beam].masked_fill(~ended, -math.inf) / length**self.penalty
+        score, column = final.max(-1, keepdim=True)
+        better = (score.squeeze(-1) > self.best[self.active]).nonzero().flatten()
+        self._end(better, score[better, 0], length, rows.gather(1, column)[better, 0], EOS)
+
+    def _end(
+        self, lines: Tensor, score: Tensor, length: int, rows: Tensor, token: Tensor | int
+    ) -> None:
+        """From now on the best of these lines' sentences."""
+        sentences = self.active[lines]
+        self.best[sentences] = score
+        self.ends[sentences, 0] = length
+        self.ends[sentences, 1] = rows
+        self.ends[sentences, 2] = token if isinstance(token, Tensor) else torch.tensor(token)
+
+    def _going(self, totals: Tensor, rows: Tensor, tokens: Tensor, length: int) -> Tensor | None:
+        """The lines of sentences that are not done; None = all of them."""
+        top, limits, best = totals[:, 0], self.limits[self.active], self.best[self.active]
+        # log p can only fall, and dividing by the greatest length is the most that can help it.
+        hopeless = best >= top / limits**self.penalty
+        done = hopeless | (length >= limits) | (self.found[self.active] >= self.beam)
+        if not done.any():
+            return None
+        cut = (done & (best == -math.inf)).nonzero().flatten()
+        self._end(cut, top[cut] / length**self.penalty, length, rows[cut, 0], tokens[cut, 0])
+        return (~done).nonzero().flatten()
+
+    def result(self, sentence: int, source_length: int) -> Hypothesis:
+        """The best hypothesis of a sentence, followed back from its end."""
+        if self.chains is None:
+            self.chains = [
+                (parents.tolist(), tokens.tolist(), None if w is None else w.cpu().numpy())
+                for parents, tokens, w in zip(self.parents, self.tokens, self.weights, strict=True)
+            ]
+        length, row, token = self.ends[sentence].tolist()
+        ids, looks = [token], []
+        for step in range(length - 1, -1, -1):
+            looked = self.chains[step][2]
+            looks.append(None if looked is None else looked[row, :source_length])
+            if step:
+                parents, tokens, _ = self.chains[step - 1]
+                ids.append(tokens[row])
+                row = parents[row]
+        finished = token == EOS
+        kept = [look for look in reversed(looks) if look is not None]
+        return Hypothesis(
+            ids[:0:-1] if finished else ids[::-1],
+            float(self.best[sentence]),
+            torch.from_numpy(np.stack(kept)) if kept else None,
+            finished,
+        )
+
+
+def _check(beam: int, length_penalty: float, max_length: int | None) -> None:
+    """Raise, naming every setting that makes no search."""
+    problems = []
+    if beam < 1:
+        problems.append(f"beam must be at least 1, got {beam}")
+    if not 0 <= length_penalty < math.inf:
+        problems.append(f"length_penalty must be 0 or more, got {length_penalty}")
+    if max_length is not None and max_length < 1:
+        problems.append(f"max_length must be at least 1, got {max_length}")
+    if problems:
+        raise ConfigError("; ".join(problems))

@@ -1,0 +1,153 @@
+"""Transformer: attention alone. The encoder-decoder of Vaswani et al. (2017)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from regard.attention import KeyValueCache, Mask, causal, padding
+from regard.errors import ConfigError
+from regard.models.config import TranslatorConfig
+from regard.models.layers import DecoderLayer, EncoderLayer, Positions, RealRows
+from regard.models.translators.base import DecoderState, DecoderStep, Translator, pick, real
+from regard.record import scope
+
+
+@dataclass(kw_only=True)
+class TransformerState(DecoderState):
+    """Keys and values of each decoder layer, of the source and of everything written so far.
+
+    Both are held once a sentence. A hypothesis does not have its own copy of what it has written:
+    ``seen`` says which of its sentence's written tokens are its own, so that following the best
+    hypotheses moves a few booleans instead of all keys and values.
+    """
+
+    memory: Tensor
+    mask: Mask | None
+    own: list[KeyValueCache]
+    cross: list[KeyValueCache]
+    layer: int
+    """Whose cross-attention's weights are returned."""
+    head: int | None
+    """Of which head; None = the mean over all."""
+    seen: Tensor | None = None
+    """(sentences, beams, tokens written); None while each sentence has one hypothesis."""
+
+    def select_sentences(self, rows: Tensor) -> None:
+        self.memory = self.memory[rows]
+        for cache in (*self.own, *self.cross):
+            cache.select(rows)
+        if self.mask is not None and self.mask.allowed is not None:
+            self.mask = Mask(allowed=self.mask.allowed[rows])
+
+    def select_hypotheses(self, rows: Tensor) -> None:
+        if self.seen is not None:
+            self.seen = self.seen.flatten(0, 1)[rows]
+        elif rows.shape[1] > 1:
+            written = torch.ones(1, dtype=torch.bool, device=rows.device)
+            self.seen = written.expand(*rows.shape, self.position)
+
+    def write(self) -> Mask:
+        """Each hypothesis writes one more token: what each may see, itself included."""
+        if self.seen is None:
+            return causal()
+        new = torch.eye(self.beams, dtype=torch.bool, device=self.seen.device)
+        self.seen = torch.cat((self.seen, new.expand(self.sentences, -1, -1)), -1)
+        return Mask(allowed=self.seen)
+
+
+class Transformer(Translator):
+    """Vaswani et al. (2017), section 3.
+
+        x = sqrt(d) E w + PE                               words and sinusoidal positions
+        encoder layer: self-attention, feed-forward
+        decoder layer: causal self-attention, cross-attention to the encoder, feed-forward
+
+    Each sublayer is added to its input: norm(x + sublayer(x)) ("post", the paper's), or
+    x + sublayer(norm(x)) with one more norm at the end of each stack ("pre"). Dropout falls on
+    the sums of words and positions and on each sublayer's output (section 5.4).
+    """
+
+    def __init__(self, config: TranslatorConfig) -> None:
+        super().__init__(config)
+        width = config.width
+        self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))
+        self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.layers))
+        last = config.norm == "pre"
+        self.encoder_norm = nn.LayerNorm(width) if last else nn.Identity()
+        self.decoder_norm = nn.LayerNorm(width) if last else nn.Identity()
+        self.positions = Positions(width)
+
+    def _enter(self, words: Tensor, rows: RealRows, n: int) -> Tensor:
+        """sqrt(d) E w + PE of the real positions, given the words' vectors (B, n, width)."""
+        x = torch.add(self.positions(n), words, alpha=math.sqrt(self.config.width))
+        return self.dropout(rows.gather(x))
+
+    def encode(self, source: Tensor, lengths: Tensor) -> tuple[Tensor, Mask | None]:
+        """The memory (B, S, width), and which of it is padding."""
+        n = source.shape[1]
+        rows = RealRows.of(real(lengths, n), *source.shape)
+        mask = None if int(lengths.min()) >= n else padding(lengths, n)
+        x = self._enter(self.vocabulary.source(source), rows, n)
+        for index, layer in enumerate(self.encoder):
+            with scope(f"encoder layer {index}"):
+                x = layer(x, rows, mask)
+        return rows.spread(self.encoder_norm(x)), mask
+
+    def features(
+        self, source: Tensor, source_lengths: Tensor, target: Tensor, rows: Tensor | None
+    ) -> Tensor:
+        memory, mask = self.encode(source, source_lengths)
+        own = RealRows.of(rows, *target.shape)
+        x = self._enter(self.vocabulary.target(target), own, target.shape[1])
+        for index, layer in enumerate(self.decoder):
+            with scope(f"decoder layer {index}"):
+                x = layer(x, own, memory, mask)
+        x = self.decoder_norm(x)
+        return x if own.rows is rows else pick(own.spread(x), rows)
+
+    def choose(self, layer: int | None, head: int | None) -> None:
+        layers, heads = self.config.layers, self.config.heads
+        for what, asked, count in (("layer", layer, layers), ("head", head, heads)):
+            if asked is not None and not 0 <= asked < count:
+                raise ConfigError(f"{what} must be from 0 to {count - 1}, got {asked}")
+
+    def read(
+        self, source: Tensor, source_lengths: Tensor, layer: int | None, head: int | None
+    ) -> TransformerState:
+        """The weights that :meth:`step` returns are those of the cross-attention of the last
+        layer, or of ``layer``, averaged over its heads, or of ``head``."""
+        layers = self.config.layers
+        memory, mask = self.encode(source, source_lengths)
+        return TransformerState(
+            sentences=source.shape[0],
+            memory=memory,
+            mask=mask,
+            own=[KeyValueCache() for _ in range(layers)],
+            cross=[KeyValueCache() for _ in range(layers)],
+            layer=layers - 1 if layer is None else layer,
+            head=head,
+        )
+
+    def step(self, state: DecoderState, tokens: Tensor) -> DecoderStep:
+        assert isinstance(state, TransformerState)
+        words = self.vocabulary.target(tokens)
+        position = self.positions(1, state.position)
+        x = self.dropout(torch.add(position, words, alpha=math.sqrt(self.config.width)))
+        x = x.view(state.sentences, state.beams, -1)
+        own, weights = state.write(), None
+        for index, layer in enumerate(self.decoder):
+            assert isinstance(layer, DecoderLayer)
+            wanted = index == state.layer
+            caches = state.own[index], state.cross[index]
+            with scope(f"step {state.position}/decoder layer {index}"):
+                x, seen = layer.step(x, own, state.memory, state.mask, caches, need_weights=wanted)
+            weights = seen if wanted else weights
+        state.position += 1
+        assert weights is not None
+        chosen = weights.mean(1) if state.head is None else weights[:, state.head]
+        features = self.decoder_norm(x).flatten(0, 1)
+        return DecoderStep(self.vocabulary.logits(features), chosen.flatten(0, 1))

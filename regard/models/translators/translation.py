@@ -1,0 +1,147 @@
+"""Translation: sentences in, sentences out, with the words that each word looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from regard.models.translators.base import Translator
+from regard.models.translators.beam import Hypothesis, translate_batch
+from regard.pieces.tokenizer import BOS, EOS, SPECIAL, Tokenizer
+from regard.pieces.words import gathered
+from regard.record import record
+from regard.trace import Array, Step, Trace
+
+
+@dataclass(frozen=True)
+class Translation:
+    """One translated sentence.
+
+    ``alignment`` is (target, source): row i says which source tokens the model looked at when it
+    chose target token i; each row sums to 1. The last source token is the end mark ``</s>``.
+    """
+
+    text: str
+    source: list[str]
+    target: list[str]
+    alignment: Array
+    score: float
+    """log p / length^length_penalty"""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "text": self.text,
+            "source": self.source,
+            "target": self.target,
+            "alignment": [[round(float(a), 6) for a in row] for row in self.alignment],
+        }
+
+
+def translate_texts(
+    model: Translator,
+    tokens: Tokenizer,
+    texts: Sequence[str],
+    *,
+    beam: int = 5,
+    length_penalty: float = 1.0,
+    batch: int = 64,
+    words: bool = True,
+    layer: int | None = None,
+    head: int | None = None,
+) -> Iterator[Translation]:
+    """Translate ``texts`` in their order, ``batch`` sentences at a time.
+
+    Sentences of like length go together, within a window of 32 batches, so that a long file
+    streams. An empty sentence has an empty translation. With ``words`` the pieces of a word are
+    one token: what it looked at is the mean over its pieces, what was looked at is their sum.
+    """
+    for start in range(0, len(texts), 32 * batch):
+        window = texts[start : start + 32 * batch]
+        sources = [[*ids, EOS] if ids else [] for ids in tokens.encode_all(window)]
+        found: dict[int, Hypothesis] = {}
+        order = sorted((i for i, ids in enumerate(sources) if ids), key=lambda i: len(sources[i]))
+        for first in range(0, len(order), batch):
+            rows = order[first : first + batch]
+            results = _translate(
+                model, [sources[i] for i in rows], beam, length_penalty, layer, head
+            )
+            found.update(zip(rows, results, strict=True))
+        for i, ids in enumerate(sources):
+            yield _finished(tokens, ids, found.get(i), words)
+
+
+def _translate(
+    model: Translator,
+    sources: list[list[int]],
+    beam: int,
+    length_penalty: float,
+    layer: int | None,
+    head: int | None,
+) -> list[Hypothesis]:
+    lengths = torch.tensor([len(ids) for ids in sources])
+    padded = torch.zeros(len(sources), int(lengths.max()), dtype=torch.long)
+    for row, ids in enumerate(sources):
+        padded[row, : len(ids)] = torch.tensor(ids)
+    device = next(model.parameters()).device
+    return translate_batch(
+        model,
+        padded.to(device),
+        lengths.to(device),
+        beam=beam,
+        length_penalty=length_penalty,
+        layer=layer,
+        head=head,
+    )
+
+
+def _finished(
+    tokens: Tokenizer, source: list[int], found: Hypothesis | None, words: bool
+) -> Translation:
+    if found is None:
+        return Translation("", [], [], np.zeros((0, 0), np.float32), 0.0)
+    before, after = tokens.pieces(source), tokens.pieces(found.ids)
+    weights = np.zeros((len(after), len(before)), np.float32)
+    if found.weights is not None:
+        weights = found.weights[: len(after)].float().numpy()
+    if words:
+        before, weights = gathered(before, weights.T, mean=False)
+        after, weights = gathered(after, weights.T, mean=True)
+    return Translation(tokens.decode(found.ids), before, after, weights, found.score)
+
+
+def trace_of(model: Translator, tokens: Tokenizer, text: str, found: Translation) -> Trace:
+    """Every step of the model as it says the translation that it found, and the alignment."""
+    ids = [*tokens.encode(text), EOS]
+    said = [BOS, *tokens.encode(found.text)]
+    with torch.no_grad(), record(model.config.model, tokens.pieces(ids)) as trace:
+        model.eval()(torch.tensor([ids]), torch.tensor([len(ids)]), torch.tensor([said]))
+    _name_targets(trace, tokens.pieces(said), tokens.pieces(ids))
+    step = Step(
+        "words",
+        found.alignment,
+        axes=("target", "source"),
+        labels={"target": found.target, "source": found.source},
+        formula="a[i,j]",
+        meaning="Which source word each target word looked at.",
+    )
+    trace.steps.append(step)
+    return trace
+
+
+def _name_targets(trace: Trace, said: list[str], source: list[str]) -> None:
+    """Say which tokens the rows and columns of a decoder's attention are.
+
+    A Transformer's row i has read said[i]; a row of Bahdanau's alignment chooses the next token.
+    """
+    chosen = [*said[1:], SPECIAL[EOS]]
+    for step in trace:
+        if not {"query", "key"} <= {*step.axes}:
+            continue
+        if step.name == "alignment":
+            step.labels = {"query": chosen, "key": source}
+        elif step.scope.startswith("decoder"):
+            step.labels = {"query": said, "key": source if "cross" in step.scope else said}

@@ -1,0 +1,1 @@
+"""Pieces: what a model reads, cut into labelled pieces, each with its place in it."""

@@ -1,0 +1,1 @@
+"""Scans: the loops of recurrent networks over time, with their gradients written out."""

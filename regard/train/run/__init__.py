@@ -1,0 +1,1 @@
+"""Run: the loop, and what keeps it exact: checkpoints, log, schedule, processes."""

@@ -1,0 +1,1 @@
+"""Tasks: what can be trained, one file each, and how it is measured."""

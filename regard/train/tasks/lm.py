@@ -1,0 +1,216 @@
+"""The task of language modelling: sentences or a stream, a LanguageModel, and its perplexity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from torch import Tensor
+
+from regard.errors import ConfigError
+from regard.models.design import ATTENTIVE
+from regard.models.language import LanguageConfig, LanguageModel, sized
+from regard.pieces.tokenizer import PAD, Tokenizer
+from regard.recurrent import Tapes
+from regard.store.folder import RunFolder
+from regard.train.config import TrainConfig
+from regard.train.data.batches import plan
+from regard.train.data.config import TextConfig
+from regard.train.data.text import (
+    LanguageText,
+    TextCorpus,
+    learn_tokens,
+    make_corpus,
+    print_summary,
+    read_text,
+    summary,
+    write_lines,
+)
+from regard.train.run.distributed import World
+from regard.train.settings import Tree
+from regard.train.tasks.job import Job, Settings, too_long
+from regard.train.tasks.perplexity import (
+    convention,
+    figures,
+    in_streams,
+    piece_loss,
+    piece_of,
+    pieces,
+    sentence_batches,
+    sentence_loss,
+)
+from regard.train.tasks.task import Task
+
+RECIPES: dict[str, Tree] = {
+    "simple-rnn": {"learning_rate": 2e-3},
+    "simple-rnn+attention": {"learning_rate": 2e-3},
+    "lstm": {"learning_rate": 4e-3},
+    "lstmn": {"learning_rate": 4e-3},
+    "transformer": {"learning_rate": 2e-3, "warmup": 400},
+}
+"""Settings of TrainConfig that suit a design, where the user says nothing."""
+USUAL: Tree = {"warmup": 100, "batch_tokens": 1000, "smoothing": 0.0}
+"""The same for all of them."""
+
+
+class Perplexity:
+    """What both tasks share: the score of the validation part."""
+
+    score = "perplexity"
+    higher = False
+
+    def __init__(self, model: LanguageModel, corpus: TextCorpus, config: TrainConfig) -> None:
+        self.model, self.corpus, self.config = model, corpus, config
+
+
+class Sentences(Perplexity):
+    """Each line on its own: BOS, its words, EOS."""
+
+    def __init__(self, model: LanguageModel, corpus: TextCorpus, config: TrainConfig) -> None:
+        super().__init__(model, corpus, config)
+        self.lengths = [(len(ids) + 2,) for ids in corpus.train]
+
+    def batches(self, epoch: int) -> list[list[int]]:
+        return plan(self.lengths, self.config.batch_tokens, seed=self.config.seed, epoch=epoch)
+
+    def targets(self, rows: list[int]) -> int:
+        return sum(len(self.corpus.train[row]) + 1 for row in rows)
+
+    def loss(self, rows: list[int], smoothing: float) -> Tensor:
+        return sentence_loss(self.model, [self.corpus.train[row] for row in rows], smoothing)
+
+    def validation_loss(self, rows: list[int]) -> Tensor:
+        return sentence_loss(self.model, [self.corpus.valid[row] for row in rows])
+
+    def evaluate(self, forward: Callable[..., Tensor], decode: bool) -> dict[str, float]:
+        batches = sentence_batches(self.corpus.valid, self.config.batch_tokens)
+        return figures(sum(float(forward(rows)) for rows in batches), self.corpus.valid)
+
+
+class Stream(Perplexity):
+    """All lines one after the other, EOS between them, read in pieces of ``chunk`` tokens.
+
+    The text is cut into as many streams as a batch has room for; the state after a piece is the
+    state before the next one, and the gradient ends there. An example is a piece of a stream:
+    number piece · streams + stream.
+    """
+
+    def __init__(
+        self, model: LanguageModel, corpus: TextCorpus, config: TrainConfig, chunk: int
+    ) -> None:
+        super().__init__(model, corpus, config)
+        self.chunk = chunk
+        self.streams = max(1, config.batch_tokens // chunk)
+        self.text = in_streams(corpus.train, self.streams)
+        self.valid = in_streams(corpus.valid, 1)
+        self.state: Tapes | None = None
+        self.valid_state: Tapes | None = None
+
+    def batches(self, epoch: int) -> list[list[int]]:
+        rows = range(len(self.text))
+        return [
+            [piece * self.streams + row for row in rows]
+            for piece in range(pieces(self.text, self.chunk))
+        ]
+
+    def targets(self, rows: list[int]) -> int:
+        ids = piece_of(self.text, rows[0] // self.streams, self.chunk)
+        return int((ids[:, 1:] != PAD).sum())
+
+    def loss(self, rows: list[int], smoothing: float) -> Tensor:
+        piece = rows[0] // self.streams
+        ids = piece_of(self.text, piece, self.chunk)
+        before = self.state.detach() if piece and self.state else None
+        loss, self.state = piece_loss(self.model, ids, before, smoothing)
+        return loss
+
+    def validation_loss(self, rows: list[int]) -> Tensor:
+        ids = piece_of(self.valid, rows[0], self.chunk)
+        before = self.valid_state if rows[0] else None
+        loss, self.valid_state = piece_loss(self.model, ids, before)
+        return loss
+
+    def evaluate(self, forward: Callable[..., Tensor], decode: bool) -> dict[str, float]:
+        total = sum(float(forward([i])) for i in range(pieces(self.valid, self.chunk)))
+        return figures(total, self.corpus.valid)
+
+    def carried(self) -> dict[str, Tensor]:
+        if self.state is None:
+            return {}
+        named = self.state.detach()._asdict()
+        return {name: tensor for name, tensor in named.items() if tensor is not None}
+
+    def carry(self, tensors: Mapping[str, Tensor]) -> None:
+        if tensors:
+            device = self.model.words.device
+            moved = {name: tensor.to(device) for name, tensor in tensors.items()}
+            cells = moved.get("cells")
+            self.state = Tapes(moved["hidden"], cells, moved["summary"], moved["lengths"])
+
+
+class Language(Job):
+    """``regard train lm``."""
+
+    task = "lm"
+    reads = "text"
+    data_config = TextConfig
+    model_config = LanguageConfig
+    usual_model = "lstmn"
+    usual_epochs = 20
+
+    def recipe(self, model: Mapping[str, Any]) -> Tree:
+        return USUAL | RECIPES.get(str(model["model"]), {})
+
+    def sized(self, model: str, size: str, **settings: Any) -> LanguageConfig:
+        return sized(model, size, **settings)
+
+    def build(self, config: LanguageConfig) -> LanguageModel:
+        return LanguageModel(config)
+
+    def read(self, data: TextConfig) -> LanguageText:
+        return read_text(data)
+
+    def learn(self, text: LanguageText, data: TextConfig) -> Tokenizer:
+        return learn_tokens([line.text for line in text.train], data)
+
+    def encode(self, text: LanguageText, tokens: Tokenizer, data: TextConfig) -> TextCorpus:
+        return make_corpus(text, tokens, data)
+
+    def make_task(self, model: LanguageModel, corpus: TextCorpus, settings: Settings) -> Task:
+        if settings.data.continuous:
+            return Stream(model, corpus, settings.train, settings.data.chunk)
+        return Sentences(model, corpus, settings.train)
+
+    def summary(self, corpus: TextCorpus, data: TextConfig) -> dict[str, Any]:
+        return summary(corpus, data)
+
+    def print_summary(
+        self, corpus: TextCorpus, data: TextConfig, note: Callable[[str], None]
+    ) -> None:
+        print_summary(corpus, data, note)
+        note(convention(data.continuous))
+
+    def write_parts(self, folder: RunFolder, corpus: TextCorpus) -> None:
+        write_lines(folder.valid_text, corpus.text.valid)
+        if corpus.text.test:
+            write_lines(folder.test_text, corpus.text.test)
+
+    def conflicts(self, settings: Settings) -> list[str]:
+        if not settings.data.continuous:
+            return too_long(settings)
+        found = []
+        if settings.train.batch_tokens < settings.data.chunk:
+            found.append(
+                f"train.batch_tokens ({settings.train.batch_tokens}) must hold a data.chunk "
+                f"({settings.data.chunk})"
+            )
+        if settings.model["model"] in ATTENTIVE and not settings.model.get("window"):
+            found.append(
+                f"model.window is missing: {settings.model['model']} keeps every word it can "
+                "attend to, and a continuous text has no end; such as model.window=50"
+            )
+        return found
+
+    def check_able(self, settings: Settings, world: World) -> None:
+        if settings.data.continuous and world.size > 1:
+            raise ConfigError("data.continuous carries its state over in one process: start one")

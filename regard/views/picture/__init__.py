@@ -1,0 +1,1 @@
+"""Still pictures: PNG, SVG and PDF by matplotlib."""

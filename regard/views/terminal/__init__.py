@@ -1,0 +1,1 @@
+"""Views on the terminal: plain data in, text out."""

@@ -1,0 +1,169 @@
+"""Head: the six steps of attention in one head of a real model, on one screen.
+
+Its vectors are long and its tables would be many, so steps 2 to 5 share one table, and vectors
+are shortened unless all numbers are wanted. Every number is read from the trace.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from rich.padding import Padding
+from rich.text import Text
+
+from regard.text import visible
+from regard.trace import Array
+from regard.views.terminal.focus import Focus, around, plain_table, word_cell
+from regard.views.terminal.numbers import bar, decimals, number, vector
+from regard.views.terminal.steps import PROJECTED
+
+MOST_TITLE = 40
+LONGEST_BAR = 14
+PAIRS = (
+    ("scores", "Scores"),
+    ("scaled", "Scaled scores"),
+    ("weights", "Weights"),
+    ("weighted_values", "Weighted values"),
+)
+"""Steps 2 to 5: a number or a vector for each token."""
+
+
+@dataclass
+class Head(Focus):
+    """A focus with the other word of the link, in a layer of a model."""
+
+    layer: int = 0
+    to: int = 0
+    everything: bool = False
+    """Whether vectors are printed in full."""
+
+
+def print_head(head: Head) -> None:
+    """Print the steps."""
+    _embedding(head)
+    _projections(head)
+    _pairs(head)
+    _sum(head)
+
+
+def format_tokens(tokens: list[str], word: int) -> Text:
+    """The text's tokens on a line or two, ``word`` marked; of a long text those around it."""
+    words = [visible(token) for token in tokens]
+    shown = around(word, len(words), MOST_TITLE)
+    text = Text("… " if shown[0] else "")
+    for j in shown:
+        text.append(words[j], style="bold reverse" if j == word else "default").append(" ")
+    if len(shown) < len(words):
+        text.append(f"… ({len(words)} tokens)")
+    text.rstrip()
+    return text
+
+
+def _heading(head: Head, number: int, title: str, formula: str, meaning: str = "") -> None:
+    line = Text(f"{number}  {title}", style="bold cyan").append(f"   {formula}", style="default")
+    head.console.print(line)
+    if meaning:
+        head.console.print(Padding(Text(meaning, style="dim"), (0, 0, 0, 3), expand=False))
+
+
+def _vectors(head: Head, rows: list[tuple[str, Array]], style: str = "default") -> None:
+    """Labelled vectors below each other, as many numbers of each as fit, or all."""
+    wide = max(cell_len(label) for label, _ in rows)
+    for label, values in rows:
+        start = f"   {label}{' ' * (wide - cell_len(label))} "
+        room = max(24, head.console.width - wide - 4)
+        if head.everything:
+            places = decimals(values)
+            full = f"[{' '.join(number(float(v), places) for v in values)}]"
+            lines = textwrap.wrap(full, room)
+            text = f"\n{' ' * (wide + 4)}".join(lines)
+        else:
+            text = vector(values, room)
+        head.console.print(Text(start + text, style=style), soft_wrap=True)
+
+
+def _embedding(head: Head) -> None:
+    trace, i = head.trace, head.word
+    word = head.words[i]
+    _heading(
+        head,
+        0,
+        "Vectors",
+        trace["embedding"].formula,
+        "What the token is, where it stands and which text it belongs to, added and normed.",
+    )
+    rows = [
+        (f"{word}", trace.value("word_vectors")[i]),
+        (f"+ position {i}", trace.value("position_vectors")[i]),
+        ("+ type 0", trace.value("type_vectors")[i]),
+        ("= normed", trace.value("embedding")[i]),
+    ]
+    if head.layer:
+        before = "layer 0" if head.layer == 1 else f"layers 0 to {head.layer - 1}"
+        rows.append((f"after {before}", trace.value("input")[i]))
+    _vectors(head, rows)
+    head.console.print()
+
+
+def _projections(head: Head) -> None:
+    trace, i = head.trace, head.word
+    formulas = ", ".join(trace[name].formula for name in ("queries", "keys", "values"))
+    _heading(head, 1, "Queries, keys and values", formulas, PROJECTED)
+    rows = [(f"q of {head.words[i]}", head.matrix("queries")[i])]
+    others = head.rows if head.everything else [head.to]
+    for symbol, name in (("k", "keys"), ("v", "values")):
+        rows += [(f"{symbol} of {head.words[j]}", head.matrix(name)[j]) for j in others]
+    _vectors(head, rows)
+    head.console.print()
+
+
+def _pairs(head: Head) -> None:
+    """Scores, scaled scores, weights and weighted values: a line for each token."""
+    for place, (name, title) in enumerate(PAIRS):
+        _heading(head, place + 2, title.ljust(len(PAIRS[-1][1])), head.trace[name].formula)
+    scores, scaled = (head.matrix(name)[head.word] for name in ("scores", "scaled"))
+    products = head.matrix("weighted_values")[head.word]
+    taken = head.label_width + 3 + len("  2 score  3 scaled  4 weight    ")
+    width = min(LONGEST_BAR, max(1, head.console.width - taken))
+    room = head.console.width - taken - width - 2
+    fifth = [f"5 weight × value ({products.shape[-1]})"] if room > 20 else []
+    names = "", "2 score", "3 scaled", "4 weight", ""
+    table = plain_table(*names, *fifth, right=(1, 2, 3))
+    for j in head.rows:
+        cells = [
+            number(float(scores[j]), 2),
+            number(float(scaled[j]), 3),
+            f"{head.weights[j]:.4f}",
+        ]
+        product = [vector(products[j], room, 3, counted=False)] if fifth else []
+        table.add_row(word_cell(head, j), *cells, bar(float(head.weights[j]), width), *product)
+    head.console.print(Padding(table, (0, 0, 0, 3), expand=False))
+    _rest(head)
+    if head.everything:
+        _vectors(
+            head, [(f"{head.weights[j]:.4f} v of {head.words[j]}", products[j]) for j in head.rows]
+        )
+    head.console.print()
+
+
+def _rest(head: Head) -> None:
+    hidden = sorted(set(range(len(head.words))) - set(head.rows))
+    total = f"weights sum to {math.fsum(head.weights):.4f}"
+    if hidden:
+        rest = f"and {len(hidden)} more tokens, together {head.weights[hidden].sum():.4f}"
+        total = f"{rest}; {total}"
+    head.console.print(Text(f"   {total}", style="dim"))
+
+
+def _sum(head: Head) -> None:
+    trace, i = head.trace, head.word
+    _heading(head, 6, "Their sum", trace["context"].formula)
+    word = head.words[i]
+    _vectors(head, [(f"c of {word}", head.matrix("context")[i])], "bold")
+    heads = trace["weights"].value.shape[0]
+    _heading(head, 7, f"With the other {heads - 1} heads", trace["output"].formula)
+    _vectors(head, [(f"y of {word}", trace.value("output")[i])], "bold")
+    head.console.print()

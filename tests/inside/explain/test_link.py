@@ -1,0 +1,81 @@
+"""Which head is shown when nobody says which."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from regard.inside.explain.link import FUNCTION_WORDS, HeadLink, choose, is_content
+
+TOKENS = ["[CLS]", "the", "cat", "sat", "because", "it", "slept", "[SEP]"]
+SPECIAL = [True, *[False] * 6, True]
+IT = TOKENS.index("it")
+
+
+def weights(**links: float) -> np.ndarray:
+    """2 layers, 3 heads, 8 tokens; ``l1h2_5_2=0.5`` sets one weight."""
+    found = np.full((2, 3, 8, 8), 0.01)
+    for name, value in links.items():
+        place, i, j = name.split("_")
+        found[int(place[1]), int(place[3]), int(i), int(j)] = value
+    return found
+
+
+def test_the_strongest_link_to_an_earlier_content_word() -> None:
+    """Special tokens, function words, the word itself and later words do not count."""
+    given = weights(
+        l0h0_5_0=0.99, l0h1_5_4=0.98, l0h2_5_5=0.97, l1h0_5_6=0.96, l1h1_5_2=0.5, l1h2_5_3=0.4
+    )
+    choice = choose(given, TOKENS, SPECIAL, word=IT)
+    assert choice.best == HeadLink(1, 1, IT, 2, 0.5)
+    assert [(o.layer, o.head, o.to) for o in choice.others] == [(1, 2, 3), (0, 0, 2)]
+    assert choice.among == "an earlier content word"
+    assert choice.heads == 6
+
+
+def test_a_named_word_layer_or_head() -> None:
+    given = weights(l0h0_5_2=0.3, l0h1_5_6=0.4, l1h1_5_2=0.5, l1h2_5_6=0.2)
+    assert choose(given, TOKENS, SPECIAL, word=IT, to=6).best == HeadLink(0, 1, IT, 6, 0.4)
+    assert choose(given, TOKENS, SPECIAL, word=IT, to=6).among == "'slept'"
+    assert choose(given, TOKENS, SPECIAL, word=IT, layer=0).best == HeadLink(0, 0, IT, 2, 0.3)
+    only = choose(given, TOKENS, SPECIAL, word=IT, layer=1, head=2)
+    assert (only.best.layer, only.best.head, only.heads, only.others) == (1, 2, 1, [])
+
+
+def test_without_a_word_the_strongest_pair_is_found() -> None:
+    given = weights(l0h2_6_3=0.6, l1h0_3_2=0.5, l0h0_2_6=0.9, l0h1_0_2=0.8)
+    assert choose(given, TOKENS, SPECIAL).best == HeadLink(0, 2, 6, 3, 0.6)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "word", "among", "to"),
+    [
+        (["[CLS]", "cat", "sat", "[SEP]"], 1, "another content word", 2),
+        (["[CLS]", "it", "was", "[SEP]"], 2, "another word", 1),
+        (["[CLS]", "cat", "[SEP]"], 1, "any token", 0),
+    ],
+)
+def test_fallbacks(tokens: list[str], word: int, among: str, to: int) -> None:
+    n = len(tokens)
+    given = np.full((1, 1, n, n), 1 / n)
+    special = [t.startswith("[") for t in tokens]
+    choice = choose(given, tokens, special, word=word)
+    assert (choice.among, choice.best.to) == (among, to)
+
+
+@pytest.mark.parametrize(
+    ("token", "special", "expected"),
+    [
+        *(("animal", False, True), ("Animal", False, True), ("猫", False, True)),
+        *(("It", False, False), ("##ing", False, False), (".", False, False), ("12", False, False)),
+        ("[cls]", True, False),
+    ],
+)
+def test_content_words(token: str, special: bool, expected: bool) -> None:
+    assert is_content(token, special) is expected
+
+
+def test_the_list_of_function_words() -> None:
+    assert {"it", "because", "the", "was", "didn", "t"} <= FUNCTION_WORDS
+    assert not {"animal", "street", "tired", "wide", "cross"} & FUNCTION_WORDS
+    assert all(word == word.lower() for word in FUNCTION_WORDS)

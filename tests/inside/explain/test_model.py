@@ -1,0 +1,145 @@
+"""One head of a model explained: its numbers, its choice, its proof, its mistakes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from regard.errors import ModelError, RegardError, UnknownWordError
+from regard.inside.explain import words as told
+from regard.inside.explain.model import Model, forward_pass, proved
+from tests.models.bert.tinybert import save_tiny
+
+SENTENCE = "The animal didn't cross the street because it was too tired"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models") / "tiny"
+    save_tiny(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> Model:
+    return Model(str(folder))
+
+
+@pytest.fixture(scope="module")
+def real(minilm: Path) -> Model:
+    return Model("minilm")
+
+
+def test_the_trace_is_computed_by_hand_again(model: Model) -> None:
+    """NumPy in float64, from the weights of the file alone: one head, from the sum of vectors."""
+    found = model.explain(SENTENCE, "it", layer=0, head=3)
+    trace = found.trace
+    p = {n: t.detach().numpy() for n, t in model.exact.named_parameters()}
+    ids = found.reading.ids.numpy()
+    x = p["embedding.words.weight"][ids] + p["embedding.positions.weight"][: len(ids)]
+    x = x + p["embedding.types.weight"][0]
+    x = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-9)
+    x = x * p["embedding.norm.weight"] + p["embedding.norm.bias"]
+    np.testing.assert_allclose(trace.value("embedding"), x, atol=1e-12)
+    part = slice(3 * 7, 4 * 7)
+    q, k, v = (
+        x @ p[f"layers.0.attention.{n}.weight"][part].T + p[f"layers.0.attention.{n}.bias"][part]
+        for n in ("query", "key", "value")
+    )
+    e = np.exp(q @ k.T / np.sqrt(7))
+    a = e / e.sum(-1, keepdims=True)
+    np.testing.assert_allclose(trace.value("weights")[3], a, atol=1e-12)
+    np.testing.assert_allclose(trace.value("context")[3], a @ v, atol=1e-12)
+    np.testing.assert_allclose(found.weights, a[found.word], atol=1e-12)
+    np.testing.assert_allclose(np.exp(found.scaled), e[found.word], atol=1e-9)
+
+
+def test_the_trace_holds_one_layer(model: Model) -> None:
+    found = model.explain(SENTENCE, "it", layer=2, head=1)
+    assert found.trace.mechanism == "tiny layer 2 head 1"
+    assert {step.scope.split("/")[0] for step in found.trace} == {"", "layer 2"}
+    assert found.trace.value("input").shape == (15, 35)
+    assert found.trace.tokens == found.reading.tokens
+
+
+def test_the_proof_sees_a_wrong_number(model: Model) -> None:
+    found = model.explain(SENTENCE, "it", layer=1, head=1)
+    n, width, heads = 15, 35, 5
+    assert found.proof.numbers == n * (4 * width + heads * n)
+    assert 0 < found.proof.difference < 1e-4
+    with torch.no_grad():
+        own = forward_pass(model.single, found.reading.ids, 1)
+    for name in ("queries", "keys", "weights", "output", "hidden"):
+        wrong = {n: v.clone() for n, v in own.items()}
+        wrong[name].view(-1)[7] += 0.5
+        assert proved(found.trace, wrong).difference == pytest.approx(0.5, abs=1e-3)
+
+
+def test_the_figures_of_minilm(real: Model) -> None:
+    """it → animal, with layers and heads counted from 0."""
+    tired = real.explain(SENTENCE, "it")
+    assert tired.choice is not None
+    links = [tired.choice.best, *tired.choice.others]
+    assert [(k.layer, k.head) for k in links] == [(5, 11), (3, 1), (5, 3)]
+    assert [round(k.weight, 3) for k in links] == [0.647, 0.640, 0.250]
+    assert {tired.reading.tokens[k.to] for k in links} == {"animal"}
+    assert tired.proof.difference < 1e-4
+    for word, animal, street in (("tired", 0.640, 0.052), ("wide", 0.266, 0.128)):
+        found = real.explain(SENTENCE.replace("tired", word), "it", layer=3, head=1)
+        places = [found.reading.tokens.index(w) for w in ("animal", "street")]
+        assert [round(float(found.weights[j]), 3) for j in places] == [animal, street]
+        assert found.proof.difference < 1e-4
+
+
+def test_what_is_said(real: Model) -> None:
+    tired = real.explain(SENTENCE, "it")
+    wide = real.explain(SENTENCE.replace("tired", "wide"), "it", layer=3, head=1)
+    same = real.explain(SENTENCE, "it", layer=3, head=1)
+    assert told.format_place(tired) == (
+        "all-MiniLM-L6-v2, layer 5, head 11 (6 layers of 12 heads, counted from 0)"
+    )
+    assert told.format_choice(tired) == (
+        "Chosen: of 72 heads the one with the largest weight from 'it' to an earlier content word, "
+        "'animal': 0.647. Next: layer 3 head 1 'animal' 0.640; layer 5 head 3 'animal' 0.250."
+    )
+    assert told.format_question(tired) == "What does 'it' take from each token?"
+    second = real.explain(SENTENCE, "the#2")
+    assert told.format_question(second) == "What does 'the' at position 7 take from each token?"
+    assert told.format_choice(same) == (
+        "As asked. It gives 0.640 of the attention of 'it' to 'animal'."
+    )
+    assert told.format_change(same, wide) == (
+        "'it' gives 'animal' 0.640 in the first sentence and 0.266 in the second."
+    )
+    named = real.explain(SENTENCE, "it", "street", layer=3)
+    assert told.format_choice(named).startswith(
+        "Chosen: of 12 heads the one with the largest weight from 'it' to 'street': 0."
+    )
+    other = real.explain("It was late", "it", layer=3, head=1)
+    assert told.format_change(same, other).endswith("; the second has no such token there.")
+    assert "72 heads" in told.format_limits(tired)
+    total = tired.proof.numbers + other.proof.numbers
+    assert f"{total:,} numbers, largest difference " in told.format_proof(tired, other)
+
+
+def test_mistakes(model: Model, folder: Path) -> None:
+    with pytest.raises(RegardError, match="tiny has 3 layers, counted from 0: layer must be from"):
+        model.explain(SENTENCE, layer=3)
+    with pytest.raises(RegardError, match=r"tiny has 5 heads, counted from 0: .* got 5"):
+        model.explain(SENTENCE, head=5)
+    with pytest.raises(UnknownWordError, match=r"'stret' is not one of .*did you mean 'street' or"):
+        model.explain(SENTENCE, "stret")
+    with pytest.raises(
+        UnknownWordError, match="reads \"didn't\" as 3 tokens, didn ' t: name one of them"
+    ):
+        model.explain(SENTENCE, "it", "didn't")
+    with pytest.raises(RegardError, match="this model knows 23 positions, the text has 42 tokens"):
+        model.explain("it " * 40)
+    with pytest.raises(ModelError, match="computes BERT encoders, and 'smollm2' is none"):
+        Model("smollm2")
+    (folder.parent / "x.gguf").write_bytes(b"")
+    with pytest.raises(ModelError, match=r"computes BERT encoders; .*x.gguf' is a GGUF file"):
+        Model(str(folder.parent / "x.gguf"))

@@ -1,0 +1,137 @@
+"""Accounts of reading: the model's own weights and probabilities, pieces put together to words."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from regard.errors import ConfigError, DataError
+from regard.models.classifier import Classifier
+from regard.models.classifier import sized as sized_classifier
+from regard.models.design import DESIGNS
+from regard.models.language import LanguageModel, sized
+from regard.models.reading import judge_sentence, prepared, read_sentence
+from regard.pieces.tokenizer import BOS, EOS, Tokenizer
+from regard.trace import Trace
+
+TEXTS = ["the cat sat on the mat.", "a dog sat.", "cats and dogs, dogs and cats!"]
+PIECES = Tokenizer.train(TEXTS * 3, 34)
+SPACED = Tokenizer.train(["the cat sat .", "the <unk> sat ."], 20, "space", least=1)
+
+
+def model(name: str, tokens: Tokenizer, **changes: Any) -> LanguageModel:
+    torch.manual_seed(3)
+    return LanguageModel(sized(name, "tiny", len(tokens), **changes)).eval()
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_surprisal_is_the_models_own(name: str) -> None:
+    made = model(name, PIECES)
+    account = read_sentence(made, PIECES, "the cat dogs.")
+    ids = PIECES.encode("the cat dogs.")
+    with torch.no_grad():
+        logs = made(torch.tensor([[BOS, *ids]]))[0].log_softmax(-1)
+    bits = [-float(logs[t, i]) / math.log(2) for t, i in enumerate([*ids, EOS])]
+    assert account.words == ["<s>", "the", "cat", "dogs", "."]
+    assert account.surprisal[0] == 0
+    assert account.surprisal.sum() == pytest.approx(sum(bits[:-1]), rel=1e-5)
+    assert account.end == pytest.approx(bits[-1], rel=1e-5)
+    assert account.perplexity == pytest.approx(2 ** (sum(bits) / 5), rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["simple-rnn+attention", "lstmn"])
+def test_attention_is_what_the_reader_returns(name: str) -> None:
+    made = model(name, SPACED, layers=2)
+    account = read_sentence(made, SPACED, "the cat sat .")
+    ids = torch.tensor([[BOS, *SPACED.encode("the cat sat .")]])
+    with torch.no_grad():
+        vectors = torch.nn.functional.embedding(ids, made.words)
+        reading = made.body.reader(vectors, need_weights=True)  # type: ignore[operator,union-attr]
+    assert account.attention.shape == (2, 1, 5, 5)
+    for k, weights in enumerate(reading.weights):
+        np.testing.assert_allclose(account.weights(k), weights[0], atol=1e-6)
+
+
+def test_pieces_of_a_word_are_put_together() -> None:
+    made = model("transformer", PIECES)
+    account = read_sentence(made, PIECES, "the zoo .")
+    pieces = PIECES.pieces(PIECES.encode("the zoo."))
+    assert account.words == ["<s>", "the", "zoo", "."]
+    assert account.unknown == ["zoo"], "z is no letter of the training text"
+    assert len(pieces) > 3
+    assert account.attention.shape == (2, 4, 4, 4)
+    np.testing.assert_allclose(account.attention.sum(-1), 1, atol=1e-6)
+    raw = account.trace["layer 1/self-attention/weights"].value[0, 2]
+    first = account.words.index("zoo")
+    own = raw[first : len(pieces), first : len(pieces)].sum(-1).mean()
+    assert account.weights(1, 2)[first, first] == pytest.approx(own, abs=1e-6)
+    np.testing.assert_allclose(account.weights(), account.attention[-1].mean(0))
+
+
+def test_no_attention_no_layers() -> None:
+    account = read_sentence(model("lstm", PIECES), PIECES, "the cat")
+    assert account.attention.shape == (0, 1, 3, 3)
+    assert [step.name for step in account.summary()] == ["surprisal"]
+
+
+def test_layers_and_heads_that_are_not_there() -> None:
+    account = read_sentence(model("transformer", PIECES), PIECES, "the cat")
+    with pytest.raises(ConfigError, match="layer must be from 0 to 1, got 2"):
+        account.weights(2)
+    with pytest.raises(ConfigError, match="head must be from 0 to 3, got -1"):
+        account.weights(0, -1)
+
+
+def test_the_summary_is_a_trace_that_reads_back() -> None:
+    account = read_sentence(model("lstmn", PIECES), PIECES, "the cat sat")
+    import json
+
+    again = Trace.from_dict(json.loads(account.summary().to_json()))
+    assert again.tokens == account.words
+    np.testing.assert_array_equal(again["layer 0/attention"].value, account.weights())
+    assert again["layer 0/attention"].labels["query"] == account.words
+    np.testing.assert_allclose(again["surprisal"].value, account.surprisal)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "text", "read"),
+    [
+        (PIECES, "the cat , sat .", "the cat, sat."),
+        (PIECES, "1 .5", "1 .5"),
+        (SPACED, "The cat sat.", "the cat sat ."),
+        (SPACED, "the <unk> CAT", "the <unk> cat"),
+        (SPACED, "the Zoo", "the Zoo"),
+    ],
+)
+def test_punctuation_goes_where_the_model_has_it(tokens: Tokenizer, text: str, read: str) -> None:
+    assert prepared(tokens, text) == read
+
+
+def test_nothing_to_read() -> None:
+    with pytest.raises(DataError, match="nothing to read"):
+        read_sentence(model("lstm", PIECES), PIECES, " \n ")
+
+
+def test_a_special_token_in_the_text_is_unknown() -> None:
+    account = read_sentence(model("lstm", SPACED), SPACED, "the </s> sat")
+    assert account.words == ["<s>", "the", "</s>", "sat"]
+    assert account.unknown == ["</s>"]
+
+
+def test_a_verdict() -> None:
+    torch.manual_seed(3)
+    made = Classifier(sized_classifier("lstmn", "tiny", len(PIECES), ("no", "yes"))).eval()
+    verdict = judge_sentence(made, PIECES, "the cat sat.")
+    assert verdict.words == ["the", "cat", "sat", "."]
+    assert verdict.weights.sum() == pytest.approx(1)
+    assert verdict.label == verdict.labels[int(verdict.probabilities[1] > 0.5)]
+    ids = PIECES.encode("the cat sat.")
+    logits = made(torch.tensor([ids]), torch.tensor([len(ids)])).logits[0]
+    np.testing.assert_allclose(
+        verdict.probabilities, logits.softmax(-1).detach().numpy(), rtol=1e-5
+    )
+    assert [step.name for step in verdict.summary()] == ["weights", "probabilities"]

@@ -1,0 +1,77 @@
+"""Sentences through a translator: words and their alignment, order, batches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from regard.models import MODELS
+from regard.models.translators.base import Translator
+from regard.models.translators.translation import Translation, trace_of, translate_texts
+from regard.pieces.tokenizer import Tokenizer
+from regard.pieces.words import gathered
+from tests.models.batch import model as make
+
+TEXTS = ["the cat sat", "a dog and a cat sat on the mat .", "", "the mat", "dog dog dog"]
+
+
+@pytest.fixture(scope="module")
+def tokens() -> Tokenizer:
+    return Tokenizer.train(TEXTS * 3 + ["die Katze saß auf der Matte ."] * 3, 60)
+
+
+@pytest.fixture(params=MODELS)
+def model(request: pytest.FixtureRequest, tokens: Tokenizer) -> Translator:
+    return make(request.param, vocabulary=len(tokens)).eval()
+
+
+def translations(model: Translator, tokens: Tokenizer, **options: object) -> list[Translation]:
+    return list(translate_texts(model, tokens, TEXTS, **options))  # type: ignore[arg-type]
+
+
+def test_each_sentence_keeps_its_place_whatever_the_batch(
+    model: Translator, tokens: Tokenizer
+) -> None:
+    one = translations(model, tokens, batch=1, beam=3)
+    many = translations(model, tokens, batch=64, beam=3)
+    assert [t.text for t in one] == [t.text for t in many]
+    for a, b in zip(one, many, strict=True):
+        np.testing.assert_allclose(a.alignment, b.alignment, atol=1e-5)
+    assert one[2].text == ""
+    assert one[2].source == []
+
+
+def test_rows_of_the_alignment_are_shares(model: Translator, tokens: Tokenizer) -> None:
+    for found in translations(model, tokens):
+        assert found.alignment.shape == (len(found.target), len(found.source))
+        if model.config.model not in ("word-by-word", "encoder-decoder"):
+            np.testing.assert_allclose(found.alignment.sum(-1), 1, atol=1e-5)
+        if found.source:
+            assert found.source[-1] == "</s>"
+
+
+def test_pieces_are_gathered_to_words() -> None:
+    pieces = ["▁über", "setz", "en", ",", "▁bitte", "?", "</s>"]
+    rows = np.eye(7, dtype=np.float32)
+    words, sums = gathered(pieces, rows, mean=False)
+    assert words == ["übersetzen", ",", "bitte", "?", "</s>"]
+    np.testing.assert_array_equal(sums[0], [1, 1, 1, 0, 0, 0, 0])
+    _, means = gathered(pieces, rows, mean=True)
+    np.testing.assert_allclose(means[0], [1 / 3, 1 / 3, 1 / 3, 0, 0, 0, 0])
+
+
+def test_source_words_of_the_model_are_the_words_of_the_text(
+    model: Translator, tokens: Tokenizer
+) -> None:
+    found = translations(model, tokens)[1]
+    assert found.source == ["a", "dog", "and", "a", "cat", "sat", "on", "the", "mat", ".", "</s>"]
+    raw = next(iter(translate_texts(model, tokens, TEXTS[1:2], words=False)))
+    assert raw.source[0].startswith("▁")
+
+
+def test_the_trace_has_the_models_steps_and_the_alignment(tokens: Tokenizer) -> None:
+    model = make("bahdanau", vocabulary=len(tokens)).eval()
+    found = next(iter(translate_texts(model, tokens, TEXTS[:1])))
+    trace = trace_of(model, tokens, TEXTS[0], found)
+    assert trace["words"].labels == {"target": found.target, "source": found.source}
+    assert any(step.name == "weights" for step in trace)

@@ -1,0 +1,107 @@
+"""Tokens: round trips, the special ids, the size of the vocabulary, files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regard.errors import DataError, FileError
+from regard.pieces.tokenizer import BOS, EOS, PAD, UNK, Tokenizer
+
+TEXTS = [
+    "Können Sie mir helfen, diesen Satz zu übersetzen?",
+    "Can you help me to translate this sentence?",
+    "Sie können diesen Satz lesen.",
+    "You can read this sentence.",
+] * 3
+ALPHABET = sorted(set("".join(TEXTS)))
+
+
+@pytest.fixture(scope="module")
+def bpe() -> Tokenizer:
+    return Tokenizer.train(TEXTS, 90)
+
+
+def test_special_ids(bpe: Tokenizer) -> None:
+    assert bpe.pieces([PAD, UNK, BOS, EOS]) == ["<pad>", "<unk>", "<s>", "</s>"]
+    assert (PAD, UNK, BOS, EOS) == (0, 1, 2, 3)
+
+
+@given(st.text(ALPHABET, max_size=40))
+def test_decode_undoes_encode_up_to_runs_of_spaces(text: str) -> None:
+    tokens = Tokenizer.train(TEXTS, 90)
+    assert tokens.decode(tokens.encode(text)) == " ".join(text.split())
+
+
+def test_specials_are_not_added_and_are_dropped(bpe: Tokenizer) -> None:
+    ids = bpe.encode("this sentence")
+    assert not {PAD, UNK, BOS, EOS} & set(ids)
+    assert bpe.decode([BOS, *ids, EOS, PAD, PAD]) == "this sentence"
+
+
+def test_word_starts_are_marked_and_punctuation_is_alone(bpe: Tokenizer) -> None:
+    pieces = bpe.pieces(bpe.encode("helfen, lesen."))
+    assert "".join(pieces) == "▁helfen,▁lesen."
+    assert "," in pieces
+    assert "." in pieces
+
+
+def test_word_level_keeps_the_most_frequent_words() -> None:
+    tokens = Tokenizer.train(["b b b", "a a", "c"], 10, "word", least=2)
+    assert tokens.pieces(range(len(tokens))) == ["<pad>", "<unk>", "<s>", "</s>", "▁b", "▁a"]
+    assert tokens.encode("a c b") == [5, UNK, 4]
+    assert tokens.decode([5, 4]) == "a b"
+
+
+def test_an_unknown_character_is_unk(bpe: Tokenizer) -> None:
+    assert UNK in bpe.encode("日")
+
+
+def test_encode_all_equals_encode(bpe: Tokenizer) -> None:
+    assert bpe.encode_all(TEXTS) == [bpe.encode(text) for text in TEXTS]
+
+
+def test_a_vocabulary_larger_than_the_text_allows() -> None:
+    tokens = Tokenizer.train(TEXTS, 100_000)
+    assert tokens.require(len(tokens)) is tokens
+    with pytest.raises(DataError, match=rf"100000 is larger .* {len(tokens)} tokens"):
+        tokens.require(100_000)
+
+
+def test_no_text_and_no_size() -> None:
+    with pytest.raises(DataError, match="no text"):
+        Tokenizer.train([], 100)
+    with pytest.raises(DataError, match="got size 4"):
+        Tokenizer.train(TEXTS, 4)
+    with pytest.raises(DataError, match="got 'letter'"):
+        Tokenizer.train(TEXTS, 40, "letter")  # type: ignore[arg-type]
+
+
+def test_save_and_load(bpe: Tokenizer, tmp_path: Path) -> None:
+    bpe.save(tmp_path / "tokens.json")
+    again = Tokenizer.load(tmp_path / "tokens.json")
+    assert again.encode(TEXTS[0]) == bpe.encode(TEXTS[0])
+    assert len(again) == len(bpe)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"model": 3}'])
+def test_not_a_tokens_file(content: str, tmp_path: Path) -> None:
+    (tmp_path / "tokens.json").write_text(content)
+    with pytest.raises(FileError, match="not a tokens file"):
+        Tokenizer.load(tmp_path / "tokens.json")
+
+
+def test_tokens_of_another_program(bpe: Tokenizer, tmp_path: Path) -> None:
+    content = json.loads(bpe.tokenizer.to_str().replace("<pad>", "[PAD]"))
+    (tmp_path / "tokens.json").write_text(json.dumps(content))
+    with pytest.raises(FileError, match=r"got \[PAD\] <unk>"):
+        Tokenizer.load(tmp_path / "tokens.json")
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="No such file"):
+        Tokenizer.load(tmp_path / "tokens.json")

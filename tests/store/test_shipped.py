@@ -1,0 +1,93 @@
+"""The translators that come with the package: small, attributed, and able to translate."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from regard.models.translators.translation import translate_texts
+from regard.store.folder import load_translator
+from regard.store.shipped import HOME, find_translator, names, pack
+from tests.cli.run import ROOT, regard
+
+TRANSLATORS = names("translate")
+HELP = "Können Sie mir helfen, diesen Satz zu übersetzen?"
+
+
+def test_they_are_small() -> None:
+    sizes = [sum(f.stat().st_size for f in (HOME / name).iterdir()) for name in TRANSLATORS]
+    assert max(sizes) <= 8e6
+    assert sum(sizes) <= 24e6
+
+
+@pytest.mark.parametrize("name", TRANSLATORS)
+def test_each_has_a_card_with_attribution_and_no_path(name: str) -> None:
+    card = (HOME / name / "card.md").read_text(encoding="utf-8")
+    for word in ("tatoeba.org", "manythings.org/anki", "CC-BY 2.0", "seed", "BLEU"):
+        assert word in card
+    config = (HOME / name / "config.json").read_text(encoding="utf-8")
+    assert "/" not in str(json.loads(config)["data"]["pairs"])
+
+
+@pytest.mark.parametrize("name", TRANSLATORS)
+def test_each_is_packed_and_translates(name: str) -> None:
+    weights = load_file(HOME / name / "model.safetensors")
+    assert {w.dtype for w in weights.values()} == {torch.int8, torch.float16}
+    model, tokens = find_translator(name)
+    found = next(iter(translate_texts(model, tokens, ["Ich bin müde."])))
+    assert found.text == "I'm tired."
+
+
+def test_there_are_the_four_designs() -> None:
+    assert TRANSLATORS == ["bahdanau", "encoder-decoder", "transformer", "word-by-word"]
+
+
+def test_the_page_of_results_shows_what_they_say() -> None:
+    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^\$ regard (translate .*)\n(.*)\n", page, re.MULTILINE)
+    assert len(shown) >= 4
+    for command, said in shown:
+        assert regard(*shlex.split(command)).stdout.strip() == said
+
+
+def test_help_looks_at_helfen() -> None:
+    done = regard("translate", HELP, "--json", "-")
+    found = json.loads(done.stdout)
+    assert "help" in found["text"]
+    row = np.array(found["alignment"])[found["target"].index("help")]
+    assert found["source"][int(row.argmax())] == "helfen"
+
+
+def test_packing_keeps_the_model(tmp_path: Path) -> None:
+    name = TRANSLATORS[0]
+    size = pack(HOME / name, tmp_path / "packed")
+    assert size == (HOME / name / "model.safetensors").stat().st_size
+    again, _ = load_translator(tmp_path / "packed")
+    ours, _ = find_translator(name)
+    for one, other in zip(again.parameters(), ours.parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_the_language_models_are_small_and_attributed() -> None:
+    assert names("lm") == ["lstmn", "simple-rnn+attention"]
+    files = [file for name in names("lm") for file in (HOME / name).iterdir()]
+    assert sum(file.stat().st_size for file in files) <= 6e6
+    for card in (file for file in files if file.name == "card.md"):
+        text = card.read_text(encoding="utf-8")
+        for word in ("tatoeba.org", "manythings.org/anki", "CC-BY 2.0", "seed", "perplexity"):
+            assert word in text
+
+
+def test_they_read_as_the_page_shows() -> None:
+    page = (ROOT / "docs" / "read.md").read_text(encoding="utf-8")
+    command, shown = re.findall(r"^```console\n\$ regard (read .*)\n((?:.*\n)*?)```", page, re.M)[0]
+    assert regard(*shlex.split(command)).stdout == shown
+    done = regard("read", "--model", "simple-rnn+attention", "Tom said that he was tired.")
+    assert done.stdout.startswith("simple-rnn+attention: what each word attends to, in hundredths")

@@ -1,0 +1,64 @@
+"""Pairs: columns, aligned files, empty lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from regard.errors import DataError
+from regard.train.data.pairs import Pair, read_aligned, read_pairs, write_pairs
+
+
+def file(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_columns_are_chosen(tmp_path: Path) -> None:
+    path = file(tmp_path / "t", "Hi.\tHallo!\tCC-BY\nRun!\tLauf!\tCC-BY\n")
+    assert read_pairs(path).pairs == [Pair("Hi.", "Hallo!", 1), Pair("Run!", "Lauf!", 2)]
+    assert read_pairs(path, 2, 1).pairs[0] == Pair("Hallo!", "Hi.", 1)
+    assert read_pairs(path, 1, 3).pairs[1].target == "CC-BY"
+
+
+def test_empty_sides_are_counted(tmp_path: Path) -> None:
+    read = read_pairs(file(tmp_path / "t", "a\tb\n\tb\n\na\t \nc\td\n"))
+    assert [pair.line for pair in read.pairs] == [1, 5]
+    assert read.empty == [2, 3, 4]
+    assert read.lines == 5
+
+
+def test_a_line_with_other_columns(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"line 2: expected 2 columns .* got 3"):
+        read_pairs(file(tmp_path / "t", "a\tb\na\tb\tc\n"))
+    with pytest.raises(DataError, match=r"line 3: expected 2 columns .* got 1"):
+        read_pairs(file(tmp_path / "t", "a\tb\n\nab\n"))
+
+
+def test_too_few_columns(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"columns 1 and 2 are wanted.*got 1 column"):
+        read_pairs(file(tmp_path / "t", "a b\n"))
+    with pytest.raises(DataError, match="two different columns"):
+        read_pairs(file(tmp_path / "t", "a\tb\n"), 2, 2)
+
+
+def test_aligned(tmp_path: Path) -> None:
+    left, right = file(tmp_path / "l", "eins\nzwei\n"), file(tmp_path / "r", "one\ntwo\n")
+    assert read_aligned(left, right).pairs == [Pair("eins", "one", 1), Pair("zwei", "two", 2)]
+    file(right, "one\ntwo\nthree\n")
+    with pytest.raises(DataError, match=r"got 2 in .* and 3 in"):
+        read_aligned(left, right)
+
+
+def test_written_pairs_are_read_again(tmp_path: Path) -> None:
+    pairs = [Pair("ä", "b", 1), Pair("c", "d", 2)]
+    write_pairs(tmp_path / "t.tsv", pairs)
+    assert read_pairs(tmp_path / "t.tsv").pairs == pairs
+
+
+def test_digest_is_of_content_and_order(tmp_path: Path) -> None:
+    one = read_pairs(file(tmp_path / "1", "a\tb\nc\td\n"))
+    other = read_pairs(file(tmp_path / "2", "c\td\na\tb\n"))
+    again = read_pairs(file(tmp_path / "3", "a\tb\n\nc\td\n"))
+    assert one.digest() == again.digest() != other.digest()

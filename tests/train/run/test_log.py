@@ -1,0 +1,74 @@
+"""The log: events, a cut last line, going back; and the picture of it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from regard.errors import FileError, MissingExtraError
+from regard.train.run.curves import draw_curves
+from regard.train.run.log import Log, read_log
+
+
+def test_events_and_rewind(tmp_path: Path) -> None:
+    log = Log(tmp_path / "log.jsonl")
+    log.write("data", train=5, name="größe")
+    for step in (1, 2, 3):
+        log.write("train", step=step, loss=1 / step)
+    log.rewind(2)
+    assert [event.get("step") for event in read_log(tmp_path / "log.jsonl")] == [None, 1, 2]
+    assert read_log(tmp_path / "log.jsonl")[0] == {"event": "data", "train": 5, "name": "größe"}
+
+
+def test_a_last_line_cut_by_a_crash(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"event": "train", "step": 1}\n{"event": "tr')
+    assert [event["step"] for event in read_log(path)] == [1]
+    path.write_text('{"event"\n{"event": "train", "step": 1}\n')
+    with pytest.raises(FileError, match="line 1 is not JSON"):
+        read_log(path)
+
+
+def test_nowhere(tmp_path: Path) -> None:
+    log = Log(None)
+    log.write("train", step=1)
+    log.rewind(0)
+
+
+class Board:
+    def __init__(self) -> None:
+        self.points: list[tuple[str, float, int]] = []
+
+    def add_scalar(self, name: str, value: float, step: int) -> None:
+        self.points.append((name, value, step))
+
+    def flush(self) -> None:
+        pass
+
+
+def test_tensorboard_gets_the_numbers(tmp_path: Path) -> None:
+    log = Log(tmp_path / "log.jsonl")
+    log.board = board = Board()
+    log.write("train", step=7, loss=2.5, best="BLEU 3")
+    log.write("data", train=5)
+    assert board.points == [("train/loss", 2.5, 7)]
+
+
+def test_curves(tmp_path: Path) -> None:
+    log = Log(tmp_path / "log.jsonl")
+    log.write("data", train=5)
+    draw_curves(tmp_path / "log.jsonl", tmp_path / "empty.png")
+    for step in (1, 2, 3):
+        log.write("train", step=step, loss=1 / step)
+    log.write("valid", step=3, loss=0.5, score=12.0, name="BLEU")
+    draw_curves(tmp_path / "log.jsonl", tmp_path / "curves.png")
+    for name in ("empty.png", "curves.png"):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+
+
+def test_curves_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtraError, match=r"regard\[plot\]"):
+        draw_curves(tmp_path / "log.jsonl", tmp_path / "curves.png")

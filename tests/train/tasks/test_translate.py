@@ -1,0 +1,89 @@
+"""The task of translation: counts, validation figures, settings by design."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from regard.errors import ConfigError
+from regard.models.translators.base import MODELS, build, sized
+from regard.train.config import PairsConfig, TrainConfig
+from regard.train.data.batches import collate
+from regard.train.data.corpus import PairCorpus, learn_tokens, make_corpus, read_text
+from regard.train.tasks.task import Criterion
+from regard.train.tasks.translate import RECIPES, Translate, TranslationTask
+
+
+@pytest.fixture
+def corpus(pairs_file: Path) -> PairCorpus:
+    config = PairsConfig(pairs=str(pairs_file), valid_share=0.1, test_share=0.1)
+    text = read_text(config)
+    return make_corpus(text, learn_tokens(text, config), config)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_targets_are_what_the_loss_is_a_sum_over(model: str, corpus: PairCorpus) -> None:
+    translator = build(sized(model, "tiny", len(corpus.tokens), dropout=0.0))
+    task = TranslationTask(translator, corpus, TrainConfig(batch_tokens=300))
+    for rows in task.batches(0)[:3]:
+        b = collate([corpus.train[row] for row in rows])
+        loss = translator.loss(b.source, b.source_lengths, b.target, b.target_lengths)
+        assert task.targets(rows) == loss.tokens
+        torch.testing.assert_close(task.loss(rows, 0.0), loss.total)
+
+
+def test_validation_does_not_depend_on_the_batch(corpus: PairCorpus) -> None:
+    torch.manual_seed(0)
+    translator = build(sized("bahdanau", "tiny", len(corpus.tokens))).eval()
+    figures = []
+    for size in (20, 2000):
+        task = TranslationTask(translator, corpus, TrainConfig(batch_tokens=size))
+        with torch.no_grad():
+            figures.append(task.evaluate(Criterion(task), decode=True))
+    assert figures[0] == pytest.approx(figures[1], rel=1e-5)
+    assert figures[0].keys() == {"loss", "score"}
+
+
+@pytest.mark.parametrize("model", Translate.rounded)
+def test_products_in_bfloat16_change_the_gradient_little(model: str, corpus: Corpus) -> None:
+    torch.manual_seed(0)
+    translator = build(sized(model, "tiny", len(corpus.tokens), dropout=0.0))
+    task = Translation(translator, corpus, TrainConfig(batch_tokens=300))
+    found = []
+    for low in (False, True):
+        with torch.autocast("cpu", torch.bfloat16, enabled=low):
+            loss = task.loss(task.batches(0)[0], 0.1)
+        assert loss.dtype == torch.float32
+        gradients = torch.autograd.grad(loss, list(translator.parameters()))
+        assert {gradient.dtype for gradient in gradients} == {torch.float32}
+        found.append((loss.detach(), torch.cat([gradient.flatten() for gradient in gradients])))
+    (exact, slope), (rounded, rounded_slope) = found
+    assert exact != rounded
+    torch.testing.assert_close(rounded, exact, rtol=1e-3, atol=0)
+    assert torch.cosine_similarity(slope, rounded_slope, 0) > 0.998
+
+
+def test_each_design_has_its_recipe() -> None:
+    assert set(RECIPES) == set(MODELS)
+    for model in MODELS:
+        settings = Translate().settle({"data": {"pairs": "x"}, "model": {"model": model}})
+        assert settings.train.learning_rate == RECIPES[model]["learning_rate"]
+        assert settings.train.epochs == 30
+    base = Translate().settle(
+        {"data": {"pairs": "x"}, "model": {"model": "transformer", "size": "base"}}
+    )
+    assert base.train.learning_rate == pytest.approx((512 * 4000) ** -0.5, rel=0.01)
+    chosen = Translate().settle(
+        {"data": {"pairs": "x"}, "train": {"learning_rate": 0.5, "minutes": 1}}
+    )
+    assert (chosen.train.learning_rate, chosen.train.epochs) == (0.5, 0)
+
+
+def test_all_sections_complain_together() -> None:
+    tree = {"data": {}, "model": {"model": "rnn"}, "train": {"clip": -1}, "trian": {}}
+    with pytest.raises(ConfigError) as caught:
+        Translate().settle(tree)
+    for text in ("no section trian", "data.pairs is missing", "train.clip", "got 'rnn'"):
+        assert text in str(caught.value)

@@ -1,0 +1,161 @@
+"""Training by Gensim: the tutorial's vector, the same seed, and what went into it."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from regard.errors import FileError, MissingExtraError, RegardError
+from regard.vectors import corpus
+from regard.vectors.word2vec import train
+
+TEXT = """Machine learning is fascinating
+Natural language processing is important
+
+Word embeddings capture semantic relations
+"""
+SENTENCES = [line.lower().split() for line in TEXT.splitlines() if line]
+TUTORIAL = [-1.9442164e-03, -5.2675214e-03, 9.4471136e-03, -9.2987325e-03]
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "text.txt"
+    path.write_text(TEXT)
+    return path
+
+
+def test_the_tutorial_vector_and_that_it_is_untrained(text: Path) -> None:
+    done = train(text, min_count=1)
+    assert done.words["machine"][:4] == pytest.approx(TUTORIAL, rel=1e-7)
+    assert (done.sentences, done.text_words, len(done.words)) == (3, 14, 13)
+    assert done.untrained
+    # 7 of 14 · 5 words survive the subsampling; ten vectors have not moved at all.
+    assert (done.trained, done.offered) == (7, 70)
+    assert int((done.moved == 0).sum()) == 10
+    assert "untrained vectors" in done.verdict
+    assert "skipped 63 of 70" in done.verdict
+    assert "--sample 0 --epochs 500" in done.verdict
+
+
+def test_with_every_word_and_many_epochs_it_is_trained(text: Path) -> None:
+    done = train(text, min_count=1, sample=0, epochs=500)
+    assert not done.untrained
+    assert done.trained == done.offered == 14 * 500
+    assert done.words.nearest("machine", 1)[0][0] == "fascinating"
+    assert "left their random start" in done.verdict
+
+
+def test_few_epochs_are_named_as_the_reason_when_nothing_was_skipped(text: Path) -> None:
+    done = train(text, min_count=1, sample=0)
+    assert done.untrained
+    assert "70 words over 5 epochs" in done.verdict
+
+
+@pytest.mark.parametrize("algorithm", ["cbow", "skipgram"])
+def test_the_same_as_gensim(algorithm: str) -> None:
+    from gensim.models import Word2Vec
+
+    theirs = Word2Vec(SENTENCES, vector_size=7, window=3, min_count=1, sample=0, epochs=20, seed=5,
+                      workers=1, negative=2, sg=int(algorithm == "skipgram"))  # fmt: skip
+    ours = train(iter(SENTENCES), width=7, window=3, min_count=1, sample=0, epochs=20, seed=5,
+                 negative=2, algorithm=algorithm)  # fmt: skip
+    assert ours.words.words == theirs.wv.index_to_key
+    assert np.array_equal(ours.words.vectors, theirs.wv.vectors)
+
+
+def test_the_same_seed_gives_the_same_vectors_in_another_process(text: Path) -> None:
+    code = (
+        "import sys; from regard.vectors.word2vec import train;"
+        "w = train(sys.argv[1], min_count=1, sample=0, epochs=20, seed=3).words;"
+        "print(w.words, w.vectors.tobytes().hex())"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", code, str(text)],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "77")
+    }
+    assert len(outputs) == 1
+
+
+def test_a_packed_text_case_and_spaces(tmp_path: Path) -> None:
+    path = tmp_path / "text.gz"
+    path.write_bytes(gzip.compress(b"\xef\xbb\xbfDon't stop, Bob.\n"))
+    assert set(train(path, min_count=1).words.words) == {"don't", "stop", ",", "bob", "."}
+    assert set(train(path, min_count=1, lower=False, spaces=True).words.words) == {
+        "Don't", "stop,", "Bob.",
+    }  # fmt: skip
+
+
+def test_a_long_line_is_trained_in_parts_not_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpus, "LONGEST", 10)
+    path = tmp_path / "text"
+    path.write_text(" ".join(f"w{i}" for i in range(25)))
+    done = train(path, min_count=1)
+    assert len(done.words) == 25
+    assert (done.sentences, done.cut_lines) == (1, 1)
+
+
+def test_progress_goes_over_the_text_once_more_than_the_epochs(text: Path) -> None:
+    calls: list[tuple[int, int]] = []
+    train(text, min_count=1, epochs=2, progress=lambda done, total: calls.append((done, total)))
+    assert calls == [(1000, 3000), (2000, 3000), (3000, 3000)]
+
+
+def test_a_failure_in_gensims_thread_is_raised_here(text: Path) -> None:
+    def fail(done: int, _: int) -> None:
+        if done > 1000:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        train(text, min_count=1, progress=fail)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "holds no words"),
+        (b"\n \n", "holds no words"),
+        (b"one two two\n", "occurs at least min_count=5 times; lower it"),
+        (b"fine\ncaf\xe9\n", r"line 2: b'\\xe9\\n' is not UTF-8"),
+    ],
+)
+def test_texts_that_cannot_be_trained_on(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "text"
+    path.write_bytes(content)
+    with pytest.raises(RegardError, match=message):
+        train(path)
+
+
+def test_what_is_no_file_or_no_list_of_words(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"cannot read .*No such file"):
+        train(tmp_path / "none")
+    with pytest.raises(FileError, match="read 6 times"):
+        train(tmp_path)
+    with pytest.raises(RegardError, match="must be a list of words, got a string"):
+        train(["one sentence"])
+
+
+def test_all_wrong_settings_are_named_at_once(text: Path) -> None:
+    with pytest.raises(RegardError) as caught:
+        train(text, width=0, sample=-1, algorithm="skipgramm", seed=-1)
+    for part in ("width must be at least 1, got 0", "sample must", "'skipgram'", "seed must"):
+        assert part in str(caught.value)
+
+
+def test_without_gensim_the_extra_is_named(text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gensim.models", None)
+    with pytest.raises(MissingExtraError, match=r"regard\[words\]"):
+        train(text)

@@ -1,0 +1,79 @@
+"""The view of reading: words wrapped, weights small, and shades only on a terminal."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from regard.views.terminal.confusion import print_confusion
+from regard.views.terminal.reading import print_reading, print_weighted, shade, weighted, wrapped
+
+
+def console(width: int = 80, colours: bool = False) -> Console:
+    kind = "truecolor" if colours else None
+    return Console(
+        file=io.StringIO(), width=width, force_terminal=colours, color_system=kind, markup=False
+    )
+
+
+def printed(to: Console) -> str:
+    assert isinstance(to.file, io.StringIO)
+    return to.file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("weight", "shown"),
+    [(0.0, "cat"), (0.004, "cat"), (0.006, "cat₁"), (0.5, "cat₅₀"), (1, "cat₁₀₀")],
+)
+def test_weights_in_small_hundredths(weight: float, shown: str) -> None:
+    assert weighted("cat", weight).plain == shown
+    assert bool(shade(weight).bgcolor) == (weight >= 0.005)
+
+
+@given(st.lists(st.text("abc猫ä", min_size=1, max_size=9), max_size=30), st.integers(18, 60))
+def test_lines_fit_and_lose_no_word(words: list[str], room: int) -> None:
+    lines = list(wrapped([Text(word) for word in words], room))
+    assert all(cell_len(line.plain) <= room for line in lines)
+    assert " ".join(line.plain for line in lines).split() == " ".join(words).split()
+
+
+def test_a_reading_by_hand() -> None:
+    weights = np.array([[0, 0, 0], [1, 0, 0], [0.25, 0.75, 0]])
+    to = console()
+    print_reading(["<s>", "a", "cat"], np.array([0, 3.14, 12.0]), weights, to)
+    lines = [line.rstrip() for line in printed(to).splitlines()]
+    assert lines == [" bits", "  3.1  <s>₁₀₀ a", " 12.0  <s>₂₅ a₇₅ cat"]
+
+
+def test_shades_on_a_terminal() -> None:
+    to = console(colours=True)
+    print_weighted(["good", "film"], [0.9, 0.0], to)
+    assert "\x1b[" in printed(to)
+    assert "48;2;" in printed(to), "a background"
+
+
+def test_words_are_data() -> None:
+    to = console()
+    print_weighted(["[red]x", "\x1b[31m"], [0.0, 0.0], to)
+    assert printed(to).strip() == "[red]x \\x1b[31m"
+
+
+def test_a_table_of_confusion() -> None:
+    to = console()
+    print_confusion(["no", "yes"], [[1200, 3], [4, 5]], [0.9975, 5 / 9], [0.99, float("nan")], to)
+    text = printed(to)
+    assert "1,200" in text
+    assert "99.8 %" in text
+    assert "none" in text
+    many = console()
+    labels = [f"label {i}" for i in range(13)]
+    print_confusion(labels, [[0] * 13] * 13, [0.5] * 13, [0.5] * 13, many)
+    assert "true" not in printed(many), "the figures alone, where the counts would not fit"
+    assert printed(many).count("50.0 %") == 26
