@@ -47,10 +47,10 @@ def test_validation_does_not_depend_on_the_batch(corpus: PairCorpus) -> None:
 
 
 @pytest.mark.parametrize("model", Translate.rounded)
-def test_products_in_bfloat16_change_the_gradient_little(model: str, corpus: Corpus) -> None:
+def test_products_in_bfloat16_change_the_gradient_little(model: str, corpus: PairCorpus) -> None:
     torch.manual_seed(0)
     translator = build(sized(model, "tiny", len(corpus.tokens), dropout=0.0))
-    task = Translation(translator, corpus, TrainConfig(batch_tokens=300))
+    task = TranslationTask(translator, corpus, TrainConfig(batch_tokens=300))
     found = []
     for low in (False, True):
         with torch.autocast("cpu", torch.bfloat16, enabled=low):
