@@ -75,6 +75,18 @@ def test_help_looks_at_helfen() -> None:
     assert found["source"][int(row.argmax())] == "helfen"
 
 
+def test_words_that_change_places_cross_as_the_page_shows() -> None:
+    page = (ROOT / "docs" / "translate.md").read_text(encoding="utf-8")
+    command, shown = re.findall(r"^```console\n\$ regard (.*)\n((?:.*\n)*?)```", page, re.M)[0]
+    words = shlex.split(command)
+    assert regard(*words).stdout == shown
+    found = json.loads(regard(*words[:-1], "--json", "-").stdout)
+    looked = np.array(found["alignment"]).argmax(1)
+    at = {word: found["source"][place] for word, place in zip(found["target"], looked, strict=True)}
+    crossing = {"bought": "gekauft", "book": "Buch", "yesterday": "Gestern"}
+    assert {word: at[word] for word in crossing} == crossing
+
+
 def test_the_everyday_list() -> None:
     """Short sentences of a first day, each with the translations that a person would accept.
 
