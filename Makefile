@@ -16,6 +16,9 @@ demo: $(READY)
 	@echo "== The same model, another head, one word changed"
 	@$(BIN)/regard explain "$(TIRED)" --word it --layer 3 --head 1 --compare "$(WIDE)"
 	@echo
+	@echo "== Which head does that?"
+	@$(BIN)/regard heads minilm "$(TIRED)" --link it animal --top 3
+	@echo
 	@echo "== Where attention began: a translator that looks back at the source"
 	@$(BIN)/regard translate "Können Sie mir helfen, diesen Satz zu übersetzen?" --alignment
 	@echo

@@ -26,8 +26,9 @@ from torch import Tensor
 
 from regard.attention import Mask, causal, window
 from regard.attention.kernel import library
-from regard.attention.kernel.run import Wanted, run
-from regard.attention.statistics import PoolGrid
+from regard.attention.kernel.run import run
+from regard.attention.rule import Rule
+from regard.attention.wanted import Wanted
 
 SHAPES = ((1, 8, 512, 64), (1, 8, 2048, 64), (1, 12, 512, 32), (32, 8, 32, 64), (8, 8, 128, 64))
 LONG = (1, 8, 8192, 64)
@@ -137,15 +138,14 @@ def compare(kernel: library.Kernel, case: Case, rounds: int) -> tuple[float, boo
 
 def ways_of(kernel: library.Kernel, case: Case) -> dict[str, Callable[[], Tensor]]:
     q, k, v, mask = case.query, case.key, case.value, case.mask
-    scale = q.shape[-1] ** -0.5
-    grid = PoolGrid(q.shape[2], k.shape[2], CELLS)
-    wanted = Wanted(True, TOP, True, True, (grid.rows, grid.columns))
+    rule = Rule(q.shape[-1] ** -0.5, mask)
+    everything = Wanted(TOP, entropy=True, received=True, cells=CELLS)
     is_causal = mask is not None and mask.reach == (None, 0)
     dense = None if mask is None or is_causal else mask.dense(q.shape[2])
     grouped = q.shape[1] != k.shape[1]
 
-    def native(wanted: Wanted = Wanted()) -> Tensor:  # noqa: B008 - it is frozen
-        context, _ = run(kernel, q, k, v, scale=scale, mask=mask, wanted=wanted)
+    def native(wanted: Wanted | None = None) -> Tensor:
+        context, _ = run(kernel, q, k, v, rule, wanted)
         assert context is not None
         return context
 
@@ -154,7 +154,7 @@ def ways_of(kernel: library.Kernel, case: Case) -> dict[str, Callable[[], Tensor
             q, k, v, attn_mask=dense, is_causal=is_causal, enable_gqa=grouped
         ),
         "plain": native,
-        "all": lambda: native(wanted),
+        "all": lambda: native(everything),
     }
 
 

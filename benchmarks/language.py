@@ -26,8 +26,9 @@ from pathlib import Path
 from regard.files import write_text
 from regard.store.folder import RunFolder, load_classifier, load_language_model
 from regard.store.shipped import HOME, pack
+from regard.train.data.corpus import encode
 from regard.train.data.labelled import read_labelled
-from regard.train.data.text import encode, read_sentences
+from regard.train.data.text import read_sentences
 from regard.train.run.log import read_log
 from regard.train.tasks.classify import decide
 from regard.train.tasks.perplexity import TextScore, score_text
@@ -114,7 +115,7 @@ def measure(run: Run, packed: Path | None = None) -> Result:
     """Perplexity of the test part, of the packed model if there is one."""
     folder = RunFolder(run.folder)
     model, tokens = load_language_model(packed or run.folder)
-    lines = [line.text for line in read_sentences(folder.test_text).lines]
+    lines = [line.text for line in read_sentences(folder.test_text).rows]
     events = read_log(folder.log)
     end = next(e for e in reversed(events) if e["event"] == "end")
     parameters = next(e["parameters"] for e in events if e["event"] == "data")

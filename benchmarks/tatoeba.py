@@ -111,7 +111,7 @@ def measure(model: str, plan: Plan, packed: Path | None) -> Result:
     """BLEU and chrF of the test pairs, beam 5, as a whole and by source length."""
     folder = RunFolder(plan.folder(model))
     translator, tokens = load_translator(packed or folder.path)
-    held = read_pairs(folder.test).pairs
+    held = read_pairs(folder.test).rows
     sources, references = [p.source for p in held], [p.target for p in held]
     said = [t.text for t in translate_texts(translator, tokens, sources)]
     events = read_log(folder.log)

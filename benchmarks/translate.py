@@ -22,8 +22,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.models import Translator, build, sized
+from regard.models.translators.base import Translator
 from regard.models.translators.beam import translate_batch
+from regard.models.translators.builder import build
+from regard.models.translators.config import sized
 from regard.vectors.positions import sinusoidal
 
 VOCABULARY, LONGEST, BEAM, SENTENCES = 4000, 14, 5, 64

@@ -14,7 +14,11 @@ from regard.record import record
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from regard.attention import AttentionMap, Mask, MultiHeadAttention, attend, self_attention
+    from regard.attention.attend import attend
+    from regard.attention.map import AttentionMap
+    from regard.attention.mask import Mask
+    from regard.attention.multihead import MultiHeadAttention
+    from regard.attention.self_attention import self_attention
     from regard.errors import RegardError
     from regard.inside.observe.observe import observe
     from regard.trace import Step, Trace

@@ -66,3 +66,15 @@ def find_token(tokens: Sequence[str], word: str) -> tuple[int, int]:
     if nth > len(places):
         raise UnknownWordError(f"{wanted!r} occurs {len(places)} times, got {word!r}")
     return places[max(nth, 1) - 1], len(places)
+
+
+def aligned(first: Sequence[str], second: Sequence[str]) -> list[tuple[int | None, int | None]]:
+    """Places of the same token in both; where they differ, tokens beside each other as far as
+    there are any, then alone."""
+    from difflib import SequenceMatcher
+
+    pairs: list[tuple[int | None, int | None]] = []
+    for _, a, b, c, d in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
+        for step in range(max(b - a, d - c)):
+            pairs.append((a + step if a + step < b else None, c + step if c + step < d else None))
+    return pairs

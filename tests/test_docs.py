@@ -1,4 +1,4 @@
-"""Every Python sample of the README and of these pages runs."""
+"""Every Python sample of the README and of these pages runs; the paths through the pages hold."""
 
 from __future__ import annotations
 
@@ -57,3 +57,34 @@ def test_samples_run(
     names = prepared()
     for sample in samples:
         exec(compile(sample, page, "exec"), names)
+
+
+def paths() -> list[list[str]]:
+    """The pages of each path of docs/index.md, in their order."""
+    index = (ROOT / "docs/index.md").read_text(encoding="utf-8")
+    parts = re.split(r"^## ", index, flags=re.MULTILINE)[1:]
+    return [re.findall(r"\]\((\w+)\.md\)", part) for part in parts]
+
+
+def test_every_page_is_on_one_path() -> None:
+    found = [page for path in paths() for page in path]
+    assert sorted([*found, "index"]) == sorted(p.stem for p in (ROOT / "docs").glob("*.md"))
+
+
+def test_every_page_leads_to_the_next_of_its_path() -> None:
+    for path in paths():
+        for page, after in zip(path, [*path[1:], "index"], strict=True):
+            text = (ROOT / f"docs/{page}.md").read_text(encoding="utf-8")
+            last = text.splitlines()[-1]
+            assert last.startswith("Next: "), page
+            assert f"]({after}.md" in last, page
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", *sorted(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))]
+)
+def test_links_lead_somewhere(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    links = re.findall(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)", text)
+    folder = (ROOT / page).parent
+    assert [link for link in links if not (folder / link).exists()] == []

@@ -1,4 +1,4 @@
-"""Text as wide as a terminal shows it, and cut to a width."""
+"""Text made safe to print, as wide as a terminal shows it, cut to a width, and its words found."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.text import columns, cut, padded
+from regard.errors import UnknownWordError
+from regard.text import aligned, columns, cut, find_token, padded, visible
 
 
 @pytest.mark.parametrize(
@@ -29,3 +30,35 @@ def test_a_cut_text_fits(text: str, most: int) -> None:
     short = cut(text, most)
     assert columns(short) <= most
     assert short == text or (short.endswith("…") and text.startswith(short[:-1]))
+
+
+def test_equal_tokens_stand_beside_each_other() -> None:
+    assert aligned(["a", "b", "c"], ["a", "x", "y", "c"]) == [(0, 0), (1, 1), (None, 2), (2, 3)]
+    assert aligned(["a", "b"], ["b"]) == [(0, None), (1, 0)]
+
+
+def test_control_characters_are_shown_not_obeyed() -> None:
+    assert visible("a\x1b[31mb\u202ec\x00d\ne") == "a\\x1b[31mb\\u202ec\\x00d e"
+    assert visible("猫 été 👩‍👧 می‌خواهم") == "猫 été 👩‍👧 می‌خواهم"
+
+
+@given(st.text())
+def test_visible_text_is_one_line_without_control_characters(text: str) -> None:
+    shown = visible(text)
+    assert all(c.isprintable() or c in "\u200c\u200d" for c in shown)
+    assert visible(shown) == shown
+
+
+def test_words_are_found_by_text_case_and_number() -> None:
+    tokens = ["The", "cat", "saw", "the", "the"]
+    assert find_token(tokens, "the") == (3, 2)
+    assert find_token(tokens, "THE") == (0, 3)
+    assert find_token(tokens, "the#2") == (4, 2)
+    assert find_token(["c#2", "c"], "c#2") == (0, 1)
+
+
+def test_a_word_that_is_not_there_suggests_the_nearest() -> None:
+    with pytest.raises(UnknownWordError, match=r"'cta' is not one of .*; did you mean 'cat'\?"):
+        find_token(["the", "cat"], "cta")
+    with pytest.raises(UnknownWordError, match="'cat' occurs 1 times, got 'cat#3'"):
+        find_token(["the", "cat"], "cat#3")

@@ -20,6 +20,7 @@ from torch import Tensor
 
 from regard.attention.fused import fused, fused_scale
 from regard.attention.mask import Mask, as_mask
+from regard.attention.rule import softmax
 from regard.attention.score import Score, scaled_dot
 from regard.errors import MaskError, RegardError, ShapeError
 from regard.record import note, noted, recording
@@ -63,23 +64,10 @@ def attend(
             except RuntimeError:  # asked only now: a look at the dtypes takes time on each call
                 _check_kinds(query, key, value)
                 raise
-    return explained(query, key, value, score, allowed, groups, dropout)
-
-
-def explained(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    score: Score,
-    mask: Mask | None,
-    groups: int = 1,
-    dropout: float = 0.0,
-) -> Attended:
-    """The four verbs, one line each: what the fast path computes, with every value at hand."""
-    _check(query, key, value, mask, groups, same_width=fused_scale(score, query) is not None)
+    _check(query, key, value, allowed, groups, same_width=fused_scale(score, query) is not None)
     _check_kinds(query, key, value)
     scores = score(query, key.repeat_interleave(groups, -3) if groups > 1 else key)
-    weights = weigh(scores, None if mask is None else _tile(mask, scores))
+    weights = weigh(scores, None if allowed is None else _tile(allowed, scores))
     kept = drop(weights, dropout) if dropout else weights
     return Attended(mix(kept, value, groups), weights)
 
@@ -98,10 +86,7 @@ def weigh(scores: Tensor, allowed: Tensor | None = None) -> Tensor:
             meaning="Where a query may not attend, its score becomes -inf and its weight 0.",
         )
         scores = scores.masked_fill(~allowed, -math.inf)
-    # softmax of a row of -inf is NaN, and so is its gradient: give such a row harmless numbers
-    # first and zeros afterwards.
-    empty = (scores == -math.inf).all(-1, keepdim=True)
-    weights = scores.masked_fill(empty, 0).softmax(-1).masked_fill(empty, 0)
+    weights = softmax(scores)
     note(
         "weights",
         weights,

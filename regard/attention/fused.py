@@ -18,6 +18,7 @@ from torch import Tensor
 from regard.attention.kernel import run as native
 from regard.attention.kernel.library import Kernel
 from regard.attention.mask import Mask
+from regard.attention.rule import Rule
 from regard.attention.score import Score, dot, scaled_dot
 
 BLOCK = 256
@@ -52,10 +53,9 @@ def fused(
         with torch.autocast("cpu", enabled=False):
             return fused(query.float(), key.float(), value.float(), mask, scale, groups, dropout)
     q, k, v = query.shape, key.shape, value.shape
-    if not dropout and q[-2] and k[-2]:
-        kernel = native.usable(query, key, value)
-        if kernel is not None:
-            return _native(kernel, query, key, value, mask, scale, groups)
+    kernel = None if dropout else native.usable(query, key, value)
+    if kernel is not None:
+        return _native(kernel, query, key, value, Rule(scale, mask), groups)
     is_causal, allowed = False, None
     if mask is not None:
         before, after = mask.reach
@@ -93,18 +93,17 @@ def _native(
     query: Tensor,
     key: Tensor,
     value: Tensor,
-    mask: Mask | None,
-    scale: float,
+    rule: Rule,
     groups: int,
 ) -> Tensor:
     """The native kernel, which takes any strides, widths, windows and masks of four axes."""
-    q, lead = query.shape, None
+    q, mask, lead = query.shape, rule.mask, None
     if not _has_four_axes(q, key.shape, value.shape, groups):
         query, key, value, lead = _four_axes(query, key, value, groups)
     if mask is not None and mask.allowed is not None and mask.allowed.dim() > 2:
         allowed = _mask_axes(mask.allowed, q[:-2] if lead is None else lead)
-        mask = replace(mask, allowed=allowed)
-    context, _ = native.run(kernel, query, key, value, scale=scale, mask=mask)
+        rule = replace(rule, mask=replace(mask, allowed=allowed))
+    context, _ = native.run(kernel, query, key, value, rule)
     assert context is not None
     return context if lead is None else context.reshape(*lead, *context.shape[-2:])
 

@@ -25,15 +25,9 @@ import torch
 from torch import Tensor
 
 from regard.attention.mask import Mask, as_mask
-from regard.attention.statistics import (
-    PoolGrid,
-    Rule,
-    Statistics,
-    largest,
-    scores_of,
-    statistics,
-    to_weights,
-)
+from regard.attention.rule import Rule, softmax, to_weights
+from regard.attention.statistics import largest, statistics
+from regard.attention.wanted import PoolGrid, Statistics, Wanted
 from regard.errors import RegardError, ShapeError
 from regard.text import find_token
 
@@ -159,26 +153,21 @@ class AttentionMap(ABC):
 
     def plot(self, axes: Any = None, **options: Any) -> Any:
         """Draw it on matplotlib axes: see :func:`regard.views.picture.plot.plot_map`."""
-        from regard.views.picture.plot import plot_map
+        from regard.show import plot_map
 
         return plot_map(self, axes, **options)
 
     def save_html(self, path: str | os.PathLike[str], *, title: str = "") -> None:
         """Write a page that shows it and opens from disk (docs/page.md)."""
-        from regard.views.page import save_html
+        from regard.show import save_map
 
-        save_html(path, *self._subjects(title))
+        save_map(self, path, title)
 
     def _repr_html_(self) -> str:
         """In a notebook: the page."""
-        from regard.views.page.frame import shown_in_notebook
+        from regard.show import map_in_notebook
 
-        return shown_in_notebook(self._subjects())
-
-    def _subjects(self, title: str = "") -> list[Any]:
-        from regard.views.page import subject_of_map
-
-        return [subject_of_map(self, title)]
+        return map_in_notebook(self)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.shape[0]} queries x {self.shape[1]} keys)"
@@ -219,47 +208,46 @@ class HeadMap(AttentionMap):
     def lse(self) -> Tensor:
         """log sum_j exp(score_ij) of each row; computed once, in one pass."""
         if self._lse is None:
-            self._statistics()
+            self._statistics(Wanted())
         assert self._lse is not None
         return self._lse
 
-    def _statistics(self, **wanted: Any) -> Statistics:
+    def _statistics(self, wanted: Wanted) -> Statistics:
         """One pass over all scores; what it finds out about each row serves later questions."""
-        found = statistics(self.query[None], self.key[None], self.rule, **wanted)
+        found = statistics(self.query[None], self.key[None], self.rule, wanted)
         self._lse = found.lse[0]
-        return found
+        return found.each(lambda tensor: tensor[0])
 
     def block(self, rows: slice | tuple[int, int], columns: slice | tuple[int, int]) -> Tensor:
         down, across = _span(rows, self.shape[0]), _span(columns, self.shape[1])
         scores = self.scores(down, across)
         if across == (0, self.shape[1]):
             # Whole rows have their own sum; a large log-sum-exp has lost a digit in float32.
-            blind = (scores == -torch.inf).all(-1, keepdim=True)
-            return scores.softmax(-1).masked_fill(blind, 0)
+            return softmax(scores)
         return to_weights(scores, self.lse[slice(*down)])
 
     def scores(self, rows: slice | tuple[int, int], columns: slice | tuple[int, int]) -> Tensor:
         """The scores of a tile before softmax; −inf where masked."""
         down, across = _span(rows, self.shape[0]), _span(columns, self.shape[1])
-        return scores_of(self.query[None], self.key[None], self.rule, down, across)[0]
+        return self.rule.scores(self.query[None], self.key[None], down, across)[0]
 
     def entropy(self) -> Tensor:
-        found = self._statistics(entropy=True).entropy
+        found = self._statistics(Wanted(entropy=True)).entropy
         assert found is not None
-        return found[0]
+        return found
 
     def received(self) -> Tensor:
-        found = self._statistics(received=True).received
+        found = self._statistics(Wanted(received=True)).received
         assert found is not None
-        return found[0]
+        return found
 
     def pooled(self, cells: int = 256, how: str = "max") -> Tensor:
         if how not in ("max", "mean"):
             raise RegardError(f"how must be 'max' or 'mean', got {how!r}")
-        found = self._statistics(cells=_positive("cells", cells))
+        found = self._statistics(Wanted(cells=_positive("cells", cells)))
         pool = found.pooled_max if how == "max" else found.pooled_mean
         assert pool is not None
-        return pool[0]
+        return pool
 
 
 class StoredMap(AttentionMap):
@@ -311,15 +299,6 @@ class DifferenceMap(AttentionMap):
     def entropy(self) -> Tensor:
         """The first map's entropy of each row less the second's."""
         return self.first.entropy() - self.second.entropy()
-
-    def _subjects(self, title: str = "") -> list[Any]:
-        """Both maps, opened where the page compares them."""
-        from regard.views.page import subject_of_map
-
-        parts = (self.first, self.second)
-        found = [subject_of_map(part, f"{title or 'map'} {i}") for i, part in enumerate(parts, 1)]
-        found[0].start = {"view": "compare"}
-        return found
 
 
 class WordMap(AttentionMap):

@@ -71,23 +71,32 @@ class Mask:
         device: torch.device | None = None,
     ) -> Tensor | None:
         """The part [rows) × [columns) of a ``queries`` × ``keys`` mask; None = all allowed."""
-        before, after = self.reach
         tile = None
-        if before is not None or after is not None:
+        if self.reach != (None, None):
             position = torch.arange(*rows, device=device).unsqueeze(-1) + (keys - queries)
-            ahead = torch.arange(*columns, device=device) - position
-            tile = torch.ones_like(ahead, dtype=torch.bool)
-            if after is not None:
-                tile &= ahead <= after
-            if before is not None:
-                tile &= ahead >= -before
+            tile = self._near(torch.arange(*columns, device=device) - position)
         if self.allowed is not None:
-            part = self.allowed.to(device)
-            part = part if part.shape[-1] == 1 else part[..., columns[0] : columns[1]]
-            if part.shape[-2] != 1:
-                part = part[..., rows[0] : rows[1], :]
+            part = cut(self.allowed.to(device), rows, columns)
             tile = part if tile is None else tile & part
         return tile
+
+    def between(self, rows: Tensor, columns: Tensor, queries: int, keys: int) -> Tensor:
+        """Whether query ``rows[t, r]`` may see key ``columns[t, c]``: (heads or 1, t, r, c)."""
+        position = rows.unsqueeze(-1) + (keys - queries)
+        seen = self._near(columns.unsqueeze(-2) - position).unsqueeze(0)
+        if self.allowed is None:
+            return seen
+        return seen & picked(self.allowed, rows.clamp_min(0), columns.clamp_min(0))
+
+    def _near(self, ahead: Tensor) -> Tensor:
+        """Whether keys that stand so far ahead of their queries are within reach."""
+        before, after = self.reach
+        near = torch.ones_like(ahead, dtype=torch.bool)
+        if after is not None:
+            near &= ahead <= after
+        if before is not None:
+            near &= ahead >= -before
+        return near
 
     def dense(self, queries: int, keys: int | None = None) -> Tensor:
         """The whole mask as a boolean tensor (..., queries, keys)."""
@@ -151,6 +160,25 @@ def padding(lengths: Tensor | Sequence[int], keys: int | None = None) -> Mask:
 def as_mask(mask: Mask | Tensor | None) -> Mask | None:
     """Accept a :class:`Mask`, a boolean tensor (True = may attend) or None."""
     return mask if mask is None or isinstance(mask, Mask) else Mask(allowed=mask)
+
+
+def cut(tensor: Tensor, rows: tuple[int, int], columns: tuple[int, int]) -> Tensor:
+    """The part [rows) × [columns) of a tensor broadcastable to (…, queries, keys)."""
+    if tensor.shape[-1] != 1:
+        tensor = tensor[..., columns[0] : columns[1]]
+    if tensor.dim() > 1 and tensor.shape[-2] != 1:
+        tensor = tensor[..., rows[0] : rows[1], :]
+    return tensor
+
+
+def picked(tensor: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
+    """(heads or 1, t, r, c) at ``rows`` (t, r) and ``columns`` (t, c) of a tensor broadcastable to
+    (heads, queries, keys)."""
+    tensor = tensor[(None,) * (3 - tensor.dim())]
+    tall, wide = tensor.shape[-2:]
+    r = rows.unsqueeze(-1) if tall > 1 else torch.zeros_like(rows).unsqueeze(-1)
+    c = columns.unsqueeze(-2) if wide > 1 else torch.zeros_like(columns).unsqueeze(-2)
+    return tensor[:, r, c]
 
 
 def _whole(lengths: Tensor | Sequence[int]) -> Tensor:

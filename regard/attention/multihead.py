@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from regard.attention.attend import Attended
+from regard.attention.attend import Attended, attend
 from regard.attention.mask import Mask
 from regard.attention.self_attention import (
-    attend_split,
+    join,
     note_output,
     note_projections,
     note_turned,
+    over_heads,
     split,
 )
 from regard.errors import RegardError, ShapeError
@@ -156,17 +157,20 @@ class MultiHeadAttention(nn.Module):
             if self.rotary is not None:
                 with leading("head"):
                     note_turned(q, k, cached=first > 0)
-        context, weights = attend_split(
-            q,
-            k,
-            v,
-            mask=mask,
-            groups=self.heads // self.key_heads,
-            dropout=self.dropout if self.training else 0.0,
-            need_weights=need_weights,
-        )
+        with leading("head"):
+            context, weights = attend(
+                q,
+                k,
+                v,
+                mask=over_heads(mask, q),
+                groups=self.heads // self.key_heads,
+                dropout=self.dropout if self.training else 0.0,
+                need_weights=need_weights,
+            )
         bias = "" if self.output.bias is None else " + b_O"
-        return Attended(note_output(self.output(context), f"[c_1 ; … ; c_h] W_O{bias}"), weights)
+        return Attended(
+            note_output(self.output(join(context)), f"[c_1 ; … ; c_h] W_O{bias}"), weights
+        )
 
     def _keys(
         self, source: Tensor, value: Tensor | None, cache: KeyValueCache | None, first: int

@@ -87,18 +87,18 @@ def attend_heads(
     how: tuple[str, str, str],
 ) -> Attended:
     """Attend in each head with the projected (..., n, heads · width), then apply ``w_o``."""
-    if heads != 1:
+    if heads == 1:
+        note_projections(query, key, value, how, apart=False)
+        context, weights = attend(
+            query, key, value, score=score, mask=mask, need_weights=need_weights
+        )
+    else:
         query, key, value = split(query, heads), split(key, heads), split(value, heads)
-    note_projections(query, key, value, how, apart=heads != 1)
-    context, weights = attend_split(
-        query,
-        key,
-        value,
-        apart=heads != 1,
-        score=score,
-        mask=mask,
-        need_weights=need_weights,
-    )
+        note_projections(query, key, value, how, apart=True)
+        mask = over_heads(mask, query)
+        with leading("head"):
+            attended = attend(query, key, value, score=score, mask=mask, need_weights=need_weights)
+        context, weights = join(attended.context), attended.weights
     if w_o is None:
         return Attended(context, weights)
     if w_o.dim() != 2 or context.shape[-1] != w_o.shape[0]:
@@ -108,46 +108,6 @@ def attend_heads(
         )
     formula = "[c_1 ; … ; c_h] W_O" if heads != 1 else "c[i] W_O"
     return Attended(note_output(context @ w_o, formula), weights)
-
-
-def attend_split(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    *,
-    apart: bool = True,
-    score: Score = scaled_dot,
-    mask: Mask | Tensor | None = None,
-    groups: int = 1,
-    dropout: float = 0.0,
-    need_weights: bool = False,
-) -> Attended:
-    """Attend with the heads ``apart``, (..., heads, n, width), and put their results side by side.
-
-    Not apart there is one head and no axis for it. Every multi-head attention goes through here.
-    """
-    if not apart:
-        return attend(
-            query,
-            key,
-            value,
-            score=score,
-            mask=mask,
-            dropout=dropout,
-            need_weights=need_weights,
-        )
-    with leading("head"):
-        context, weights = attend(
-            query,
-            key,
-            value,
-            score=score,
-            mask=over_heads(as_mask(mask), query),
-            groups=groups,
-            dropout=dropout,
-            need_weights=need_weights,
-        )
-    return Attended(join(context), weights)
 
 
 def split(x: Tensor, heads: int) -> Tensor:
@@ -163,8 +123,9 @@ def split(x: Tensor, heads: int) -> Tensor:
     return x.view(*x.shape[:-1], heads, x.shape[-1] // heads).transpose(-2, -3)
 
 
-def over_heads(mask: Mask | None, query: Tensor) -> Mask | None:
+def over_heads(mask: Mask | Tensor | None, query: Tensor) -> Mask | None:
     """A (batch, q, k) mask holds for every head of ``query``: give it an axis for them."""
+    mask = as_mask(mask)
     if mask is None or mask.allowed is None or not 2 < mask.allowed.dim() == query.dim() - 1:
         return mask
     return Mask(mask.causal, mask.before, mask.after, mask.allowed.unsqueeze(-3))

@@ -6,6 +6,8 @@ import json
 
 import click
 
+from regard.cli.shared.output import check_folders, write_json
+
 
 @click.command()
 @click.argument("file", type=click.Path())
@@ -17,15 +19,18 @@ def check(ctx: click.Context, file: str, json_to: str | None) -> None:
     Says which are wrong, what they should be and which step went wrong first. Exit code 0: all
     right; 1: some are wrong; 2: the file cannot be read. docs/check.md describes the format.
     """
-    from regard.cli.shared.output import write_json
-    from regard.views.terminal.console import make_console
-    from regard.worked import Example
-    from regard.worked import check as check_example
-    from regard.worked.report import print_report
+    from regard.worked.source import ExampleFile
 
-    report = check_example(Example.load(file))
+    check_folders(json_to)
+    source = ExampleFile.read(file)  # refused, if it must be, before torch is imported
+    from regard.views.terminal.console import make_console
+    from regard.worked.check import check as check_example
+    from regard.worked.example import Example
+    from regard.worked.report import format_report
+
+    report = check_example(Example.from_file(source))
     if json_to is not None:
         write_json(json.dumps(report.to_dict()), json_to)
     if json_to != "-":
-        print_report(report, make_console())
+        make_console().print(format_report(report))
     ctx.exit(1 if report.wrong else 0)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 import click
 
-from regard.cli.shared.output import write_json
-from regard.errors import FileError, RegardError
-from regard.text import visible
+from regard.cli.shared.output import check_folders, say_written, write_json
+from regard.cli.shared.progress import CommandProgress, changes
+from regard.errors import RegardError
 
 
 @click.command()
@@ -45,18 +42,21 @@ def cost(
     """
     rising = read_lengths(lengths)
     pictures = [(kind, path) for kind, path in (("png", png), ("svg", svg)) if path]
-    files = [path for path in (json_to, png, svg) if path and path != "-"]
-    check_folders(files)
+    check_folders(json_to, png, svg)
+    if pictures:
+        from regard.views.picture.file import check_picture
 
-    from regard.cost import Setting, measure
-    from regard.cost.picture import check_picture, save_picture
+        check_picture()
+    from regard.cost.room import check_run
+    from regard.cost.setting import Setting
+
+    setting = Setting(width=width, heads=heads, window=window)
+    check_run(rising, setting, repeats, budget, threads)  # before torch is imported
+    from regard.cost.measurement import measure
     from regard.cost.text import format_costs
     from regard.views.terminal.console import make_console
 
-    if pictures:
-        check_picture()
-    setting = Setting(width=width, heads=heads, window=window)
-    with shown_progress() as progress:
+    with CommandProgress("measuring", changes("measuring")) as progress:
         costs = measure(
             rising, setting, repeats=repeats, budget=budget, threads=threads, progress=progress
         )
@@ -65,9 +65,11 @@ def cost(
     if json_to:
         write_json(json.dumps(costs.to_json(), indent=2, allow_nan=False), json_to)
     for kind, path in pictures:
-        save_picture(costs, path, kind)
-    if files:
-        click.echo(f"Written: {', '.join(map(visible, files))}", err=json_to == "-")
+        from regard.cost.picture import draw_costs
+        from regard.views.picture.file import save_figure
+
+        save_figure(lambda: draw_costs(costs), path, kind, 11)
+    say_written(json_to, png, svg, quietly=json_to == "-")
 
 
 def read_lengths(text: str) -> list[int]:
@@ -80,44 +82,3 @@ def read_lengths(text: str) -> list[int]:
                 f"got {part[:40]!r}"
             )
     return [int(part) for part in parts]
-
-
-def check_folders(files: list[str]) -> None:
-    """What can be known to be wrong with a file's name is said before the measuring."""
-    for file in files:
-        if not Path(file).absolute().parent.is_dir():
-            raise FileError(f"cannot write {file!r}: its folder does not exist")
-
-
-@contextmanager
-def shown_progress() -> Iterator[Callable[[float, str], None]]:
-    """A bar on a terminal; elsewhere a line for each part of the work. All on stderr."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield PlainProgress()
-        return
-    from rich.progress import BarColumn, Progress, TextColumn
-
-    with Progress(
-        TextColumn("measuring"),
-        BarColumn(),
-        TextColumn("{task.description}"),
-        console=console,
-        transient=True,
-    ) as bar:
-        task = bar.add_task("", total=1.0)
-        yield lambda share, what: bar.update(task, completed=share, description=what)
-
-
-class PlainProgress:
-    """``measuring memory, n = 256``: a line whenever something new begins."""
-
-    def __init__(self) -> None:
-        self.last = ""
-
-    def __call__(self, share: float, what: str) -> None:
-        if what != self.last:
-            self.last = what
-            click.echo(f"measuring {what}", err=True)

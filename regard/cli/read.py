@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from regard.cli.shared.input import texts_of
+from regard.cli.shared.output import (
+    check_folders,
+    check_single,
+    write_json_lines,
+    write_trace_page,
+)
 from regard.errors import RegardError
 
 if TYPE_CHECKING:
@@ -53,74 +60,49 @@ def read(
     the attention that the new word gives them, in hundredths. A classifier shows its label and the
     words that it decided by.
     """
-    from regard.cli.shared.input import texts_of
-
     texts = texts_of(sentences, file, "read")
     if everything and (layer is not None or head is not None):
         raise RegardError("--all shows every layer and head: leave --layer and --head out")
-    for option, path in (("--trace", trace_to), ("--html", html_to)):
-        if path is not None and len(texts) != 1:
-            raise RegardError(f"{option} takes one sentence, got {len(texts)}")
-    accounts = _accounts(model, texts)
-    if html_to is not None:
-        accounts = iter([_write_page(next(accounts), html_to, texts[0], quietly=json_to == "-")])
-    if trace_to is not None:
-        only = list(accounts)
-        only[0].trace.save(trace_to)
-        accounts = iter(only)
+    check_single(len(texts), trace=trace_to, html=html_to)
+    check_folders(json_to, html_to, trace_to)
+    from regard.inside.readings import readings_of
+
+    readings = readings_of(model, texts)
+    if html_to is not None or trace_to is not None:
+        only = next(readings)
+        if html_to is not None:
+            start = {"view": "reading"}
+            write_trace_page(html_to, only.trace, texts[0], only.model, json_to == "-", start)
+        if trace_to is not None:
+            only.trace.save(trace_to)
+        readings = iter([only])
     if json_to is not None:
-        _write_json(accounts, json_to)
-        return
+        write_json_lines((reading.summary().to_json() for reading in readings), json_to)
+    else:
+        _print(readings, layer, head, everything)
+
+
+def _print(
+    readings: Iterator[SentenceReading | Verdict],
+    layer: int | None,
+    head: int | None,
+    everything: bool,
+) -> None:
     from regard.models.reading import SentenceReading
     from regard.views.terminal.console import make_console
 
     console = make_console()
-    for number, account in enumerate(accounts):
+    for number, reading in enumerate(readings):
         if number:
             click.echo()
-        if isinstance(account, SentenceReading):
-            _print_account(account, console, layer, head, everything)
+        if isinstance(reading, SentenceReading):
+            _print_reading(reading, console, layer, head, everything)
         else:
-            _print_verdict(account, console)
+            _print_verdict(reading, console)
 
 
-def _write_page(
-    account: SentenceReading | Verdict, to: str, text: str, quietly: bool
-) -> SentenceReading | Verdict:
-    from regard.cli.shared.output import write_page
-    from regard.views.page import subject_of_trace
-
-    subject = subject_of_trace(account.trace, text, model=account.model, start={"view": "reading"})
-    if not subject.sheets:
-        raise RegardError(f"{account.model} has no attention, and a page shows attention")
-    write_page(to, subject, quietly=quietly)
-    return account
-
-
-def _accounts(name: str, texts: list[str]) -> Iterator[SentenceReading | Verdict]:
-    """Each text as the model of that name or folder reads it; empty lines are left out."""
-    from regard.models.reading import judge_sentence, read_sentence
-    from regard.store.folder import RunFolder, load_classifier, load_language_model
-    from regard.store.shipped import find_folder
-
-    folder = find_folder(name, "lm")
-    task = RunFolder(folder).read_config().get("task")
-    wanted = [text for text in texts if text.strip()]
-    if not wanted:
-        raise RegardError("there is nothing to read: the text is empty or all white space")
-    if task == "classify":
-        classifier, tokens = load_classifier(folder)
-        return (judge_sentence(classifier, tokens, text) for text in wanted)
-    if task != "lm":
-        raise RegardError(
-            f"{name!r} holds a {task!r} run: 'regard read' takes a language model or a classifier"
-        )
-    model, tokens = load_language_model(folder)
-    return (read_sentence(model, tokens, text) for text in wanted)
-
-
-def _print_account(
-    account: SentenceReading,
+def _print_reading(
+    reading: SentenceReading,
     console: Console,
     layer: int | None,
     head: int | None,
@@ -128,33 +110,33 @@ def _print_account(
 ) -> None:
     from regard.views.terminal.reading import print_reading
 
-    layers, heads = account.attention.shape[:2]
+    layers, heads = reading.attention.shape[:2]
     if not layers:
         if layer is not None or head is not None or everything:
-            raise RegardError(f"{account.model} has no attention: it has no layer or head to show")
-        click.echo(f"{account.model} has no attention: how unexpected each word was")
-        print_reading(account.words, account.surprisal, None, console)
+            raise RegardError(f"{reading.model} has no attention: it has no layer or head to show")
+        click.echo(f"{reading.model} has no attention: how unexpected each word was")
+        print_reading(reading.words, reading.surprisal, None, console)
     elif everything:
         for k in range(layers):
             for h in range(heads):
-                click.echo(_title(account, k, h if heads > 1 else None))
-                print_reading(account.words, account.surprisal, account.weights(k, h), console)
+                click.echo(_title(reading, k, h if heads > 1 else None))
+                print_reading(reading.words, reading.surprisal, reading.weights(k, h), console)
                 click.echo()
     else:
-        weights = account.weights(layer, head)
-        click.echo(_title(account, layers - 1 if layer is None else layer, head))
-        print_reading(account.words, account.surprisal, weights, console)
-    click.echo(f"{account.end:5.1f}  end of sentence; perplexity {account.perplexity:.1f} per word")
-    _print_unknown(account.unknown)
+        weights = reading.weights(layer, head)
+        click.echo(_title(reading, layers - 1 if layer is None else layer, head))
+        print_reading(reading.words, reading.surprisal, weights, console)
+    click.echo(f"{reading.end:5.1f}  end of sentence; perplexity {reading.perplexity:.1f} per word")
+    _print_unknown(reading.unknown)
 
 
-def _title(account: SentenceReading, layer: int, head: int | None) -> str:
-    layers, heads = account.attention.shape[:2]
+def _title(reading: SentenceReading, layer: int, head: int | None) -> str:
+    layers, heads = reading.attention.shape[:2]
     where = [f"layer {layer}"] if layers > 1 else []
     if heads > 1:
         where.append(f"mean of {heads} heads" if head is None else f"head {head}")
     place = f" ({', '.join(where)})" if where else ""
-    return f"{account.model}: what each word attends to, in hundredths{place}"
+    return f"{reading.model}: what each word attends to, in hundredths{place}"
 
 
 def _print_verdict(verdict: Verdict, console: Console) -> None:
@@ -172,14 +154,3 @@ def _print_unknown(words: list[str]) -> None:
 
     if words:
         click.echo(f"not in the model's vocabulary: {listed(words)}")
-
-
-def _write_json(accounts: Iterator[Any], to: str) -> None:
-    lines = (account.summary().to_json() for account in accounts)
-    if to == "-":
-        for line in lines:
-            click.echo(line)
-        return
-    from regard.files import write_text
-
-    write_text(to, "".join(f"{line}\n" for line in lines))

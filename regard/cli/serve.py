@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from regard.cli.shared.model import load_models
 from regard.errors import MissingExtraError, RegardError
 from regard.text import visible
 
@@ -32,15 +33,14 @@ def serve(models: tuple[str, ...], port: int, max_tokens: int, open_it: bool) ->
     regard serve minilm smollm2 --port 9000
     """
     try:
+        import starlette  # noqa: F401
         import uvicorn
-
-        from regard.web.app import make_app
     except ImportError as error:
         raise MissingExtraError("regard serve", "web") from error
-    from regard.cli.shared.looking import load_model
+    listening = _bound(port)  # a port that is taken, a name that is none: before torch is imported
+    loaded = load_models(*(models or ("minilm",)))
+    from regard.web.app import make_app
 
-    loaded = {name: load_model(name) for name in dict.fromkeys(models or ("minilm",))}
-    listening = _bound(port)
     number = listening.getsockname()[1]
     hosts = {f"{name}:{number}" for name in ("127.0.0.1", "localhost")}
     app = make_app(loaded, max_tokens, hosts)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from regard.train.run.loop import Outcome
     from regard.train.tasks.job import Job
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -138,7 +137,7 @@ def translate(reverse: bool, **options: Any) -> None:
     """
     from regard.train.tasks.translate import Translate
 
-    run(Translate(), options, reversed_sides if reverse else None)
+    run(Translate(), options, reverse)
 
 
 @train.command()
@@ -205,70 +204,33 @@ def classify(**options: Any) -> None:
     run(Classify(), options)
 
 
-def run(
-    job: Job, options: dict[str, Any], change: Callable[[dict[str, Any]], Any] | None = None
-) -> None:
-    """Train as the options say; ``change`` gives the data settings another form."""
+def run(job: Job[Any, Any, Any, Any, Any], options: dict[str, Any], reverse: bool = False) -> None:
+    """Train as the options say; ``reverse``: with source and target swapped."""
+    from regard.train.data.config import reversed_sides
     from regard.train.run.distributed import ToldError
-    from regard.train.run.progress import progress_on
-    from regard.train.settings import merged, nested, parse_assignment, read_toml
-    from regard.train.tasks.job import train as train_model
+    from regard.train.run.progress import format_outcome, progress_on
+    from regard.train.run.start import train as train_model
+    from regard.train.settings import gathered
 
     config, assignments = options.pop("config"), options.pop("assignments")
     output, resume = options.pop("output"), options.pop("resume")
     tensorboard = options.pop("tensorboard")
-    given = [(FLAGS[name], value) for name, value in options.items() if value is not None]
-    tree = merged(
-        read_toml(config) if config else {},
-        nested(given),
-        nested(parse_assignment(text) for text in assignments),
-    )
-    if change:
-        tree["data"] = change(tree.get("data", {}))
+    flags = [(FLAGS[name], value) for name, value in options.items() if value is not None]
+    settings = gathered(config, flags, assignments)
+    if reverse:
+        settings["data"] = reversed_sides(settings.get("data", {}))
     main = os.environ.get("RANK", "0") == "0"
     progress = progress_on() if main else None
     try:
         outcome = train_model(
-            job, tree, output, resume=resume, tensorboard=tensorboard, progress=progress
+            job, settings, output, resume=resume, tensorboard=tensorboard, progress=progress
         )
     except ToldError:
         click.get_current_context().exit(2)
     finally:
         if progress:
             progress.close()
-    if outcome.reason == "interrupted":
-        if main:
-            click.echo(
-                f"stopped and saved at step {outcome.state.step}; to go on: "
-                f"regard train {job.task} -o {output} --resume",
-                err=True,
-            )
-        click.get_current_context().exit(130)
     if main:
-        click.echo(format_outcome(outcome, output))
-
-
-def reversed_sides(data: dict[str, Any]) -> dict[str, Any]:
-    """The data settings with source and target swapped."""
-    swapped = {"source_column": 2, "target_column": 1}
-    for key, value in data.items():
-        for one, other in (("source", "target"), ("target", "source")):
-            if one in key:
-                swapped[key.replace(one, other)] = value
-                break
-        else:
-            swapped[key] = value
-    return swapped
-
-
-def format_outcome(outcome: Outcome, output: str) -> str:
-    """The last line: why it ended, how good it is, where it is."""
-    from regard.train.run.progress import format_seconds
-
-    best = outcome.state.best
-    figure = "" if best is None else f", validation {outcome.figure} {best:.2f}"
-    kind = " (average of checkpoints)" if outcome.averaged else ""
-    return (
-        f"done ({outcome.reason}) after {outcome.state.step} updates and "
-        f"{format_seconds(outcome.state.seconds)}{figure}{kind}; the model is in {output}"
-    )
+        click.echo(format_outcome(outcome, job.task, output), err=outcome.interrupted)
+    if outcome.interrupted:
+        click.get_current_context().exit(130)

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from regard.errors import RegardError
+from regard.cli.shared.input import texts_of
+from regard.cli.shared.output import (
+    check_folders,
+    check_single,
+    write_json_lines,
+    write_trace_page,
+)
 
 if TYPE_CHECKING:
     from regard.models.translators.translation import Translation
@@ -70,11 +76,12 @@ def translate(
     regard translate "Können Sie mir helfen, diesen Satz zu übersetzen?" --alignment
     regard translate --model transformer --file german.txt > english.txt
     """
-    from regard.cli.shared.input import texts_of
-    from regard.models.translators.translation import translate_texts
+    texts = texts_of(sentences, file, "translate")
+    check_single(len(texts), trace=trace_to, html=html_to)
+    check_folders(json_to, html_to, trace_to)
+    from regard.models.translators.translation import trace_of, translate_texts
     from regard.store.shipped import find_translator
 
-    texts = texts_of(sentences, file, "translate")
     translator, tokens = find_translator(model)
     found = translate_texts(
         translator,
@@ -89,32 +96,18 @@ def translate(
     )
     trace: Trace | None = None
     if trace_to is not None or html_to is not None:
-        from regard.models.translators.translation import trace_of
-
-        if len(texts) != 1:
-            option = "--html" if trace_to is None else "--trace"
-            raise RegardError(f"{option} takes one sentence, got {len(texts)}")
         only = list(found)
         trace = trace_of(translator, tokens, texts[0], only[0])
         found = iter(only)
     if trace is not None and trace_to is not None:
         trace.save(trace_to)
     if json_to is not None:
-        _write_json(found, json_to)
+        lines = (json.dumps(one.to_dict(), ensure_ascii=False) for one in found)
+        write_json_lines(lines, json_to)
     else:
         _print(found, texts, alignment)
     if trace is not None and html_to is not None:
-        _write_page(html_to, trace, texts[0], model, quietly=json_to == "-")
-
-
-def _write_page(to: str, trace: Trace, text: str, model: str, quietly: bool) -> None:
-    from regard.cli.shared.output import write_page
-    from regard.views.page import subject_of_trace
-
-    subject = subject_of_trace(trace, text, model=model)
-    if not subject.sheets:
-        raise RegardError(f"{trace.mechanism} has no attention, and a page shows attention")
-    write_page(to, subject, quietly=quietly)
+        write_trace_page(html_to, trace, texts[0], model, json_to == "-")
 
 
 def _print(found: Iterator[Translation], texts: Sequence[str], alignment: bool) -> None:
@@ -129,14 +122,3 @@ def _print(found: Iterator[Translation], texts: Sequence[str], alignment: bool) 
             print_alignment(translation.source, translation.target, translation.alignment, console)
             if i < len(texts) - 1:
                 click.echo()
-
-
-def _write_json(found: Iterator[Translation], to: str) -> None:
-    lines = (json.dumps(t.to_dict(), ensure_ascii=False) for t in found)
-    if to == "-":
-        for line in lines:
-            click.echo(line)
-        return
-    from regard.files import write_text
-
-    write_text(to, "".join(f"{line}\n" for line in lines))

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from regard.cli.shared.output import check_folders, write_json
+from regard.cli.shared.progress import counted
 from regard.text import visible
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from regard.vectors.words import Words
 
 FORMATS = ["auto", "glove", "word2vec", "word2vec-binary", "fasttext"]
-PATIENCE = 5.0  # seconds between two lines of progress, at least, where there is no terminal
 
 as_json = click.option(
     "--json", "json_to", metavar="FILE|-", help="Write the result as JSON; - prints it."
@@ -81,7 +79,7 @@ def train(
     from regard.vectors import word2vec
 
     check_out(text_file, out)
-    with progress("training") as report:
+    with counted("training") as report:
         done = word2vec.train(
             text_file,
             algorithm="cbow" if cbow else "skipgram",
@@ -124,8 +122,7 @@ def check_out(text_file: str, out: str) -> None:
     from regard.vectors.save import save_format
 
     save_format(out)
-    if not Path(out).absolute().parent.is_dir():
-        raise FileError(f"cannot write {out!r}: its folder does not exist")
+    check_folders(out)
     if Path(out).exists() and Path(text_file).exists() and Path(out).samefile(text_file):
         raise FileError(f"the vectors would replace the text {text_file!r}; give another --out")
 
@@ -208,7 +205,7 @@ def load(file: str, format: str, encoding: str) -> Words:
     from regard.vectors.words import Words
     from regard.views.terminal.words import listed
 
-    with progress("loading") as report:
+    with counted("loading") as report:
         loaded = Words.load(file, format, encoding=encoding, progress=report)
     if loaded.repeated:
         names = listed(loaded.repeated, 5)
@@ -235,7 +232,6 @@ def untrained(loaded: Words) -> list[str]:
 
 def answer(lines: list[Any], result: dict[str, Any], json_to: str | None) -> None:
     """Print for a reader, write JSON, or print JSON alone."""
-    from regard.cli.shared.output import write_json
     from regard.views.terminal.console import make_console
 
     if json_to != "-":
@@ -244,34 +240,3 @@ def answer(lines: list[Any], result: dict[str, Any], json_to: str | None) -> Non
             console.print(line)
     if json_to:
         write_json(json.dumps(result, indent=2, allow_nan=False), json_to)
-
-
-@contextmanager
-def progress(title: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on a terminal; elsewhere a line now and then, and only if it takes long."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield PlainProgress(title)
-        return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(title, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-class PlainProgress:
-    """``loading: 40 %`` on stderr, at every tenth, and only if it takes long."""
-
-    def __init__(self, title: str) -> None:
-        self.title = title
-        self.last, self.tenths = time.monotonic(), 0
-
-    def __call__(self, done: int, total: int) -> None:
-        tenths = 10 * done // max(1, total)
-        if tenths > self.tenths and time.monotonic() - self.last >= PATIENCE:
-            self.last, self.tenths = time.monotonic(), tenths
-            print(f"{self.title}: {10 * tenths} %", file=sys.stderr, flush=True)

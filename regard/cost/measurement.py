@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import pairwise
 
 import torch
 
-from regard.cost.mechanisms import MECHANISMS, Mechanism, Run, Setting
+from regard.cost.mechanisms import MECHANISMS, Mechanism, Run
 from regard.cost.peak import peak_bytes
 from regard.cost.result import Cost, Costs
-from regard.cost.room import check_memory
+from regard.cost.room import check_run
+from regard.cost.setting import Setting
 from regard.cost.units import in_seconds
 from regard.errors import RegardError
 
 PROBE = 512
 """The length that is run to estimate how long the others will take."""
-MOST_THREADS = os.cpu_count() or 1
 Clock = Callable[[], float]
 Progress = Callable[[float, str], None]
 """Told the share that is done, 0 to 1, and what is being done."""
@@ -42,9 +40,8 @@ def measure(
     lengths and mechanisms, so that a slow moment of the machine falls on all alike; no new round
     starts once ``budget`` seconds have passed. Raises before it starts if it would not fit.
     """
-    lengths = check_lengths(lengths)
-    check_effort(repeats, budget, threads)
-    check_memory(lengths, setting)
+    check_run(lengths, setting, repeats, budget, threads)
+    lengths = tuple(lengths)
     # Of one thread the processor time: what else the machine does then does not count.
     clock = time.thread_time if threads == 1 else time.perf_counter
     start = time.perf_counter()
@@ -114,28 +111,6 @@ def _count(
                 f"out of memory at n = {n} ({mechanism.name}); pass shorter --lengths"
             ) from error
     return sizes
-
-
-def check_lengths(lengths: Sequence[int]) -> tuple[int, ...]:
-    """The lengths as a tuple; raise unless there are two or more, from 1 up and increasing."""
-    got = ",".join(str(n) for n in lengths)
-    if len(lengths) < 2:
-        raise RegardError(f"an exponent needs two lengths or more, got {got or 'none'}")
-    if lengths[0] < 1:
-        raise RegardError(f"a length must be 1 or more, got {lengths[0]}")
-    if any(b <= a for a, b in pairwise(lengths)):
-        raise RegardError(f"the lengths must increase, got {got}")
-    return tuple(lengths)
-
-
-def check_effort(repeats: int, budget: float, threads: int) -> None:
-    """Raise unless there is at least one round, some time for it and a thread to run it."""
-    if repeats < 1:
-        raise RegardError(f"the repeats must be 1 or more, got {repeats}")
-    if not budget > 0:  # written so that NaN fails too
-        raise RegardError(f"the budget must be more than 0 seconds, got {budget:g}")
-    if not 1 <= threads <= MOST_THREADS:
-        raise RegardError(f"the threads must be 1 to {MOST_THREADS}, got {threads}")
 
 
 def check_time(lengths: Sequence[int], setting: Setting, budget: float) -> None:

@@ -13,11 +13,11 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_iter
+
+from regard.attention.private import DispatchMode
 
 
-class PeakMemory(TorchDispatchMode):
+class PeakMemory(DispatchMode):
     """Counts the bytes of tensors made inside ``with PeakMemory() as memory:``.
 
     ``memory.now`` is what is alive, ``memory.peak`` the most there ever was. A view shares its
@@ -38,21 +38,22 @@ class PeakMemory(TorchDispatchMode):
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
         kwargs = kwargs or {}
-        given = {storage._cdata for storage in _storages((args, kwargs))}
+        given = list(_storages((args, kwargs)))  # held, so that no new one gets the id of an old
+        known = {id(storage) for storage in given} | self._alive.keys()
         result = func(*args, **kwargs)
         for storage in _storages(result):
-            if storage._cdata not in given and storage._cdata not in self._alive:
+            if id(storage) not in known:
                 self._add(storage)
         return result
 
     def _add(self, storage: torch.UntypedStorage) -> None:
-        address, size = storage._cdata, storage.nbytes()
+        name, size = id(storage), storage.nbytes()
 
         def died(_: object) -> None:
             self.now -= size
-            del self._alive[address]
+            del self._alive[name]
 
-        self._alive[address] = weakref.ref(storage, died)
+        self._alive[name] = weakref.ref(storage, died)
         self.now += size
         self.peak = max(self.peak, self.now)
 
@@ -67,4 +68,9 @@ def peak_bytes(run: Callable[[], object]) -> int:
 
 
 def _storages(tree: Any) -> Iterator[torch.UntypedStorage]:
-    return (leaf.untyped_storage() for leaf in tree_iter(tree) if isinstance(leaf, Tensor))
+    """Those of the tensors in what an operation is given or gives."""
+    if isinstance(tree, Tensor):
+        yield tree.untyped_storage()
+    elif isinstance(tree, list | tuple | dict):
+        for part in tree.values() if isinstance(tree, dict) else tree:
+            yield from _storages(part)

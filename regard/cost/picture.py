@@ -1,42 +1,19 @@
-"""Picture: a run as PNG or SVG, time and memory side by side on log-log axes."""
+"""Picture: a run drawn with matplotlib, time and memory side by side on log-log axes."""
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from regard.cost.chart import COLOURS
 from regard.cost.result import QUESTION, Costs
 from regard.cost.units import in_bytes, in_seconds
-from regard.errors import MissingExtraError
-from regard.files import replacing
 
 MARKERS = ("o", "s", "^", "D")
 LINES = ("-", "--", "-.", ":")
 
 
-def check_picture() -> None:
-    """Raise if there is nothing to draw with; asked before minutes of measuring."""
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError:
-        raise MissingExtraError("a picture", "plot") from None
-
-
-def save_picture(costs: Costs, path: str | os.PathLike[str], kind: str) -> None:
-    """Draw and write, atomically; ``kind`` is ``png`` or ``svg`` (its text stays text)."""
-    check_picture()
-    import matplotlib as mpl
-
-    # The settings hold for this picture only: a user's own figures are not touched.
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "regard", "font.size": 11}):
-        figure = _figure(costs)
-        with replacing(path) as temporary:
-            date = {"Date": None} if kind == "svg" else {}  # same numbers, same file
-            figure.savefig(temporary, format=kind, dpi=150, metadata=date)
-
-
-def _figure(costs: Costs) -> Any:
+def draw_costs(costs: Costs) -> Any:
+    """The figure; ``regard.views.picture.file`` writes it."""
     from matplotlib.figure import Figure  # not pyplot: no window, no global state
 
     figure = Figure(figsize=(11, 5.2), layout="constrained")

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from statistics import linear_regression
 from typing import Any
 
-from regard.cost.mechanisms import Mechanism, Setting
+from regard.cost.mechanisms import Mechanism
+from regard.cost.setting import Setting
 
 QUESTION = "What is the time and memory complexity of self-attention?"
 

@@ -1,15 +1,17 @@
-"""Room: is there memory and time for a length? Asked before anything is allocated."""
+"""Room: can these lengths be measured here? Asked before torch is imported."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
-from regard.cost.mechanisms import Setting
+from regard.cost.setting import Setting
 from regard.cost.units import in_bytes
 from regard.errors import RegardError
 
+MOST_THREADS = os.cpu_count() or 1
 FLOAT = 4
 """Bytes of a float32."""
 SQUARES = 3
@@ -24,6 +26,36 @@ CGROUPS = (
         "total_inactive_file",
     ),
 )
+
+
+def check_run(
+    lengths: Sequence[int], setting: Setting, repeats: int, budget: float, threads: int
+) -> None:
+    """Raise for lengths that have no exponent, for no effort, and if it would not fit."""
+    check_lengths(lengths)
+    check_effort(repeats, budget, threads)
+    check_memory(lengths, setting)
+
+
+def check_lengths(lengths: Sequence[int]) -> None:
+    """Raise unless there are two or more, from 1 up and increasing."""
+    got = ",".join(str(n) for n in lengths)
+    if len(lengths) < 2:
+        raise RegardError(f"an exponent needs two lengths or more, got {got or 'none'}")
+    if lengths[0] < 1:
+        raise RegardError(f"a length must be 1 or more, got {lengths[0]}")
+    if any(b <= a for a, b in pairwise(lengths)):
+        raise RegardError(f"the lengths must increase, got {got}")
+
+
+def check_effort(repeats: int, budget: float, threads: int) -> None:
+    """Raise unless there is at least one round, some time for it and a thread to run it."""
+    if repeats < 1:
+        raise RegardError(f"the repeats must be 1 or more, got {repeats}")
+    if not budget > 0:  # written so that NaN fails too
+        raise RegardError(f"the budget must be more than 0 seconds, got {budget:g}")
+    if not 1 <= threads <= MOST_THREADS:
+        raise RegardError(f"the threads must be 1 to {MOST_THREADS}, got {threads}")
 
 
 def check_memory(lengths: Sequence[int], setting: Setting) -> None:

@@ -115,15 +115,16 @@ class TextModel:
         return {"use_cache": False} if hasattr(self.config, "use_cache") else {}
 
 
-def load(name: str) -> TextModel:
-    """The model that ``name`` names: an alias, a folder or a GGUF file, a name on the hub.
+def load(model: str | ModelFiles) -> TextModel:
+    """The model that ``model`` names (or the files found of it already): an alias, a folder or a
+    GGUF file, a name on the hub.
 
     BERT models run on regard's own encoder; all others need transformers.
     """
-    found = find(name)
+    found = find(model) if isinstance(model, str) else model
     if _is_bert(found.folder) and found.gguf is None:
         return _own(found)
-    if name in PINNED and found.gguf is not None:
+    if found.name in PINNED and found.gguf is not None:
         return _unpacked(found)
     return _of_transformers(found)
 

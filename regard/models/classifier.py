@@ -1,8 +1,9 @@
-"""Classifier: which label a sentence has, and what of it the decision was read from.
+"""Classifier: which label a sequence has, and what of it the decision was read from.
 
 Shapes::
 
-    ids (B, n) token ids, padded behind; lengths (B,); logits (B, labels); weights (B, n)
+    ids (B, n) token ids, or vectors (B, n, width) of other pieces, padded behind; lengths (B,)
+    logits (B, labels); weights (B, n)
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.attention import attend, dot, padding
+from regard.models.config import TokenConfig, whole
 from regard.models.design import DESIGNS, DesignConfig, shape
-from regard.models.dropout import Dropout
-from regard.models.stack import make_body
-from regard.models.translators.base import check_source
+from regard.models.padding import check_batch
+from regard.models.sequence import SequenceModel
 from regard.record import note, recording, scope
 
 CLASSIFIERS = ("words", *DESIGNS)
@@ -28,8 +29,8 @@ READOUTS = ("attention", "mean", "last")
 
 
 @dataclass(frozen=True)
-class ClassifierConfig(DesignConfig):
-    """The shape of a classifier."""
+class ClassifierConfig(DesignConfig, TokenConfig):
+    """The shape of a classifier. With a vocabulary of 0 it reads vectors, not tokens."""
 
     labels: tuple[str, ...] = ()
     """The names of the classes."""
@@ -45,6 +46,8 @@ class ClassifierConfig(DesignConfig):
 
     def problems(self) -> Iterator[str]:
         yield from super().problems()
+        if self.vocabulary != 0:
+            yield from whole("vocabulary", self.vocabulary, 5)
         if len(self.labels) < 2 or len(set(self.labels)) < len(self.labels):
             yield f"labels must be at least two different ones, got {list(self.labels)}"
         if self.readout not in READOUTS:
@@ -72,7 +75,7 @@ def sized(
     return ClassifierConfig(model=model, vocabulary=vocabulary, labels=labels, **(own | changes))
 
 
-class Classifier(nn.Module):
+class Classifier(SequenceModel):
     """p(label | w_1 … w_n) = softmax(W_o r + b), r read out of the states h_j of the words.
 
         attention   k_j = tanh(W_k h_j + b_k),  a = softmax(q · k_j),  r = sum_j a_j h_j
@@ -80,27 +83,27 @@ class Classifier(nn.Module):
         last        r = h_n
 
     The attention is that of Yang et al. (2016, section 2.2): one learned query q for all sentences.
-    h_j is what the body gives: in a recurrent design all that was read up to word j, in the
-    Transformer word j as it stands among all others, for ``words`` the word's own vector.
+    h_j is what the stack gives: in a recurrent design all that was read up to word j, in the
+    Transformer word j as it stands among all others, for ``words`` the word's own vector. The words
+    may be any pieces: :meth:`decide` takes their vectors.
     """
 
     def __init__(self, config: ClassifierConfig) -> None:
-        super().__init__()
-        self.config = config
-        size, width, features = config.vocabulary, config.width, config.features
-        self.words = nn.Parameter(torch.randn(size, width) * width**-0.5)
-        self.body = None if config.model == "words" else make_body(config, forwards=False)
+        super().__init__(config, config.vocabulary, forwards=False)
+        self.config, features = config, config.features
         if config.readout == "attention":
             self.key = nn.Linear(features, features)
             self.query = nn.Parameter(torch.randn(features) * features**-0.5)
         self.output = nn.Linear(features, len(config.labels))
-        self.dropout = Dropout(config.dropout)
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Decision:
         """The labels' scores, and how much of each word's state is in what decided."""
-        check_source(ids, lengths)
-        x = self.dropout(F.embedding(ids, self.words))
-        states = x if self.body is None else self.body(x, lengths).features
+        return self.decide(self.embed(ids), lengths)
+
+    def decide(self, vectors: Tensor, lengths: Tensor) -> Decision:
+        """:meth:`forward` from the ``vectors`` (B, n, width) of any pieces."""
+        check_batch(vectors[..., 0], lengths)
+        states = vectors if self.body is None else self.body(vectors, lengths).features
         with scope("readout"):
             read, weights = self._read(states, lengths)
         logits = self.output(self.dropout(read))

@@ -1,26 +1,16 @@
-"""Config: what a model is made of, checked when it is made. TranslatorConfig: of a translator."""
+"""Config: what a model is made of, checked when it is made."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any, ClassVar, Self
 
 from regard.errors import ConfigError, nearest
 
-MODELS = (
-    "word-by-word",
-    "encoder-decoder",
-    "bahdanau",
-    "lstmn-shallow",
-    "lstmn-deep",
-    "transformer",
-)
-"""The designs, in the order of their history."""
-
-RECURRENT = ("hidden", "readout")
-TRANSFORMER = ("layers", "heads", "feedforward")
+SIZES = ("tiny", "small", "base")
+"""Named shapes that every design has."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +19,7 @@ class ModelConfig(ABC):
 
     what: ClassVar[str]
     """What is described, for errors."""
-    always: ClassVar[tuple[str, ...]] = ("dropout", "tied")
+    always: ClassVar[tuple[str, ...]] = ("vocabulary", "dropout", "tied")
     """Settings that every design has, and which may be 0."""
 
     def __post_init__(self) -> None:
@@ -62,66 +52,21 @@ class ModelConfig(ABC):
 
 
 @dataclass(frozen=True)
-class TranslatorConfig(ModelConfig):
-    """The shape of a translator. A number that a design does not have stays 0."""
-
-    what = "a translator"
+class TokenConfig(ModelConfig):
+    """The shape of a model that reads tokens."""
 
     model: str
-    """One of :data:`MODELS`."""
+    """The design."""
     vocabulary: int
     """How many tokens there are, the special ones included."""
-    width: int
-    """Of a token's vector; the Transformer's d."""
-    hidden: int = 0
-    """Recurrent designs: the width of the state, and of the alignment network."""
-    readout: int = 0
-    """Recurrent designs: how many maxout units feed the vocabulary."""
-    layers: int = 0
-    """Transformer: layers of the encoder, and as many of the decoder."""
-    heads: int = 0
-    """Transformer: attention heads of a layer."""
-    feedforward: int = 0
-    """Transformer: the width inside the feed-forward network."""
-    norm: str = ""
-    """Transformer: "post" (after each residual sum, as in the paper) or "pre"."""
-    dropout: float = 0.0
-    """The share of numbers dropped while training."""
-    tied: bool = False
-    """Source, target and output words share one matrix (recurrent: readout = width)."""
 
-    def problems(self) -> Iterator[str]:
-        if self.model not in MODELS:
-            hint = nearest(str(self.model), MODELS)
-            yield f"model must be one of {', '.join(MODELS)}, got {self.model!r}{hint}"
-        yield from whole("vocabulary", self.vocabulary, 5)
-        yield from whole("width", self.width, 1)
-        yield from share("dropout", self.dropout)
-        yield from truth("tied", self.tied)
-        if self.model in MODELS:
-            yield from self._own()
 
-    def _own(self) -> Iterator[str]:
-        """What is wrong with the numbers that only some designs have."""
-        is_transformer = self.model == "transformer"
-        own, foreign = (TRANSFORMER, RECURRENT) if is_transformer else (RECURRENT, TRANSFORMER)
-        wrong = [problem for name in own for problem in whole(name, getattr(self, name), 1)]
-        yield from wrong
-        for name in foreign:
-            if getattr(self, name) != 0:
-                yield f"{self.model} has no {name}: leave it out, got {getattr(self, name)!r}"
-        if not is_transformer and self.norm:
-            yield f"{self.model} has no norm: leave it out, got {self.norm!r}"
-        if is_transformer and self.norm not in ("pre", "post"):
-            yield f'norm must be "pre" or "post", got {self.norm!r}'
-        if wrong or not isinstance(self.width, int):
-            return
-        if is_transformer and self.width % self.heads:
-            yield f"heads must divide width, got {self.heads} and {self.width}"
-        if not is_transformer and self.tied is True and self.readout != self.width:
-            yield (
-                "tied words need readout = width (the output matrix is the words' own), "
-                f"got {self.readout} and {self.width}"
+def check_size(model: str, designs: Sequence[str], size: str) -> None:
+    """Raise unless there is a design of this name, and a size."""
+    for what, name, known in (("model", model, designs), ("size", size, SIZES)):
+        if name not in known:
+            raise ConfigError(
+                f"{what} must be one of {', '.join(known)}, got {name!r}{nearest(name, known)}"
             )
 
 

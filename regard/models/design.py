@@ -1,4 +1,4 @@
-"""Design: which network reads the words of a language model or a classifier, and its shape."""
+"""Design: which network reads the pieces of a language model or a classifier, and its shape."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from regard.errors import ConfigError, nearest
-from regard.models.config import ModelConfig, share, whole
-from regard.models.translators.sizes import SIZES
+from regard.errors import nearest
+from regard.models.config import ModelConfig, check_size, share, whole
 
 DESIGNS = ("simple-rnn", "simple-rnn+attention", "lstm", "lstmn", "transformer")
 """In the order of their history, each recurrent one with its twin that attends."""
@@ -18,14 +17,12 @@ ATTENTIVE = ("simple-rnn+attention", "lstmn")
 
 @dataclass(frozen=True)
 class DesignConfig(ModelConfig):
-    """The shape of a network that reads words. What a design does not have stays 0 or empty."""
+    """The shape of a network that reads vectors. What a design does not have stays 0 or empty."""
 
     model: str
     """One of :data:`DESIGNS`."""
-    vocabulary: int
-    """How many tokens there are, the special ones included."""
     width: int
-    """Of a token's vector; the Transformer's d."""
+    """Of a vector that is read; the Transformer's d."""
     hidden: int = 0
     """Recurrent designs: the width of the state."""
     layers: int = 0
@@ -51,7 +48,6 @@ class DesignConfig(ModelConfig):
         if self.model not in self.designs:
             hint = nearest(str(self.model), self.designs)
             yield f"model must be one of {', '.join(self.designs)}, got {self.model!r}{hint}"
-        yield from whole("vocabulary", self.vocabulary, 5)
         yield from whole("width", self.width, 1)
         yield from share("dropout", self.dropout)
         if self.model in self.designs:
@@ -87,7 +83,7 @@ class DesignConfig(ModelConfig):
 
     @property
     def features(self) -> int:
-        """The width of what the network gives for each word."""
+        """The width of what the network gives for each vector."""
         return self.hidden or self.width
 
 
@@ -97,11 +93,7 @@ def shape(model: str, size: str, designs: tuple[str, ...] = DESIGNS) -> dict[str
     With the output that a language model has, designs of size tiny and of size small have equally
     many parameters beside the words; base has the same 300 units in every design.
     """
-    for what, name, known in (("model", model, designs), ("size", size, SIZES)):
-        if name not in known:
-            raise ConfigError(
-                f"{what} must be one of {', '.join(known)}, got {name!r}{nearest(name, known)}"
-            )
+    check_size(model, designs, size)
     own: dict[str, Any] = {"width": WIDTHS[size], **_SHAPES[model][size]}
     if model == "simple-rnn+attention":
         own |= {"form": "xc", "score": "additive"}

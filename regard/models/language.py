@@ -15,18 +15,18 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.models.config import truth
+from regard.models.config import TokenConfig, truth, whole
 from regard.models.design import DesignConfig, shape
-from regard.models.dropout import Dropout
-from regard.models.stack import Features, make_body
-from regard.models.translators.base import Loss, check_source, pick, real
-from regard.models.vocabulary import linear_cross_entropy
+from regard.models.padding import check_batch, pick, real_rows
+from regard.models.sequence import SequenceModel
+from regard.models.stack import Features
+from regard.models.vocabulary import Loss, linear_cross_entropy, word_vectors
 from regard.pieces.tokenizer import PAD
 from regard.recurrent import Tapes
 
 
 @dataclass(frozen=True)
-class LanguageConfig(DesignConfig):
+class LanguageConfig(DesignConfig, TokenConfig):
     """The shape of a language model."""
 
     tied: bool = False
@@ -36,6 +36,7 @@ class LanguageConfig(DesignConfig):
 
     def problems(self) -> Iterator[str]:
         yield from super().problems()
+        yield from whole("vocabulary", self.vocabulary, 5)
         yield from truth("tied", self.tied)
 
 
@@ -45,33 +46,29 @@ def sized(model: str, size: str, vocabulary: int, **changes: Any) -> LanguageCon
     return LanguageConfig(model=model, vocabulary=vocabulary, **(own | changes))
 
 
-class LanguageModel(nn.Module):
+class LanguageModel(SequenceModel):
     """p(w_t | w_1 … w_{t-1}) = softmax(W_o r_t + b).
 
-    r_t is what the body gives after word t − 1; if W_o is the words' own matrix (``tied``, Press &
+    r_t is what the stack gives after word t − 1; if W_o is the words' own matrix (``tied``, Press &
     Wolf 2017) and of another width, then R times it. Dropout falls on the words' vectors, between
     layers and on r_t (Zaremba et al. 2014), never between one word's state and the next one's.
     """
 
     def __init__(self, config: LanguageConfig) -> None:
-        super().__init__()
+        super().__init__(config, config.vocabulary, forwards=True)
         self.config = config
-        size, width = config.vocabulary, config.width
-        self.words = nn.Parameter(torch.randn(size, width) * width**-0.5)
-        self.body = make_body(config)
         self.readout: nn.Module = nn.Identity()
-        if config.tied and config.features != width:
-            self.readout = nn.Linear(config.features, width)
+        if config.tied and config.features != config.width:
+            self.readout = nn.Linear(config.features, config.width)
         self.output: nn.Parameter | None = None
         if not config.tied:
-            scale = config.features**-0.5
-            self.output = nn.Parameter(torch.randn(size, config.features) * scale)
-        self.bias = nn.Parameter(torch.zeros(size))
-        self.dropout = Dropout(config.dropout)
+            self.output = word_vectors(config.vocabulary, config.features)
+        self.bias = nn.Parameter(torch.zeros(config.vocabulary))
 
     def features(self, ids: Tensor, state: Tapes | None = None) -> Features:
         """What the next word is predicted from, after each of ``ids`` (B, n): (B, n, width)."""
-        read, after = self.body(self.dropout(F.embedding(ids, self.words)), None, state)
+        assert self.body is not None
+        read, after = self.body(self.embed(ids), None, state)
         return Features(self.dropout(self.readout(read)), after)
 
     def logits(self, features: Tensor) -> Tensor:
@@ -86,11 +83,11 @@ class LanguageModel(nn.Module):
         """The sum of the cross-entropies of ids[:, 1:], padding left out, and their number.
 
         ``ids`` (B, n) are BOS … EOS, padded behind; ``lengths`` (B,) count both. Nothing tells
-        the body of the padding: it comes after all that is real.
+        the stack of the padding: it comes after all that is real.
         """
-        check_source(ids, lengths)
+        check_batch(ids, lengths)
         features = self.features(ids[:, :-1]).features
-        rows = real(lengths - 1, ids.shape[1] - 1)
+        rows = real_rows(lengths - 1, ids.shape[1] - 1)
         targets = ids[:, 1:].flatten() if rows is None else ids[:, 1:].flatten()[rows]
         return Loss(self._loss(pick(features, rows), targets, smoothing), targets.shape[0])
 

@@ -7,19 +7,14 @@ which must know who stands in one sentence, sees it as (batch, n, width).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from torch import Tensor, nn
 
 from regard.attention import KeyValueCache, Mask, MultiHeadAttention, causal
 from regard.models.dropout import Dropout
+from regard.models.padding import RealRows
 from regard.record import scope
-from regard.vectors.positions import sinusoidal
-
-WORTH = 0.05
-"""The share of padding from which it is worth leaving it out."""
-POSITIONS = 256
-"""Positions that the table holds at first; it doubles when a longer text comes."""
 
 
 class LayerConfig(Protocol):
@@ -39,50 +34,6 @@ class LayerConfig(Protocol):
 
     @property
     def dropout(self) -> float: ...
-
-
-class Positions(nn.Module):
-    """The table of sinusoidal positions, as long as the texts that came."""
-
-    table: Tensor
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.width = width
-        self.register_buffer("table", sinusoidal(POSITIONS, width), persistent=False)
-
-    def forward(self, n: int, first: int = 0) -> Tensor:
-        """Rows first … first + n − 1 of the table (n, width)."""
-        if first + n > self.table.shape[0]:
-            made = sinusoidal(2 * (first + n), self.width, dtype=self.table.dtype)
-            self.table = made.to(self.table.device)
-        return self.table[first : first + n]
-
-
-class RealRows(NamedTuple):
-    """Which of batch × n positions are held: ``rows`` of them, or all (None)."""
-
-    rows: Tensor | None
-    batch: int
-    n: int
-
-    @classmethod
-    def of(cls, rows: Tensor | None, batch: int, n: int) -> RealRows:
-        """Leave the padding out if that is worth it: ``rows`` are the real positions."""
-        if rows is not None and len(rows) > (1 - WORTH) * batch * n:
-            rows = None
-        return cls(rows, batch, n)
-
-    def gather(self, x: Tensor) -> Tensor:
-        """(batch, n, width) → (tokens, width)."""
-        flat = x.reshape(-1, x.shape[-1])
-        return flat if self.rows is None else flat.index_select(0, self.rows)
-
-    def spread(self, x: Tensor) -> Tensor:
-        """(tokens, width) → (batch, n, width), zeros at the padding."""
-        if self.rows is not None:
-            x = x.new_zeros(self.batch * self.n, x.shape[-1]).index_copy(0, self.rows, x)
-        return x.view(self.batch, self.n, -1)
 
 
 class FeedForward(nn.Module):

@@ -1,4 +1,4 @@
-"""Account: what a model did while it read a sentence, word by word.
+"""Reading: what a model did while it read a sentence, word by word.
 
 Everything here is what the model itself noted while it ran (``record()``); only the pieces of a
 word are put together: what a word attends to is the mean over its pieces, how much it is attended
@@ -139,7 +139,7 @@ def read_sentence(model: LanguageModel, tokens: Tokenizer, text: str) -> Sentenc
     ids, words, starts = [BOS, *ids], [SPECIAL[BOS], *words], [0, *(s + 1 for s in starts)]
     name = model.config.model
     with torch.no_grad(), record(name, tokens.pieces(ids)) as trace:
-        logits = model.eval()(torch.tensor([ids], device=model.words.device))[0]
+        logits = model.eval()(torch.tensor([ids], device=model.device))[0]
     bits = -logits.double().log_softmax(-1).cpu() / math.log(2)
     following = torch.tensor([*ids[1:], EOS])
     surprisal = bits.gather(-1, following.unsqueeze(-1)).squeeze(-1).numpy()
@@ -158,7 +158,7 @@ def read_sentence(model: LanguageModel, tokens: Tokenizer, text: str) -> Sentenc
 def judge_sentence(model: Classifier, tokens: Tokenizer, text: str) -> Verdict:
     """Judge ``text`` with a classifier, and note what it does."""
     ids, words, starts, unknown = _cut(tokens, text)
-    device = model.words.device
+    device = model.device
     with torch.no_grad(), record(model.config.model, tokens.pieces(ids)) as trace:
         logits, weights = model.eval()(
             torch.tensor([ids], device=device), torch.tensor([len(ids)], device=device)

@@ -1,19 +1,21 @@
-"""Body: from word vectors to what the network knows after each word, in any design."""
+"""Stack: from vectors to what the network knows at each of them, in any design.
+
+What the vectors stand for (tokens, patches of an image, steps of a series), and where they stand,
+is in them already: see sequence.py.
+"""
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from typing import Literal, NamedTuple, cast
 
-import torch
 from torch import Tensor, nn
 
 from regard.attention import causal, padding
 from regard.models.design import ATTENTIVE, DesignConfig
 from regard.models.dropout import Dropout
-from regard.models.layers import EncoderLayer, Positions, RealRows
-from regard.models.translators.base import real
+from regard.models.layers import EncoderLayer
+from regard.models.padding import RealRows, real_rows
 from regard.record import scope
 from regard.recurrent import LSTMN, SelfAttentiveRNN, Tapes
 from regard.recurrent.reader import Reader
@@ -26,8 +28,8 @@ class Features(NamedTuple):
     state: Tapes | None
 
 
-class Body(nn.Module, ABC):
-    """Reads word vectors (B, n, width). ``lengths`` (B,) says where the padding begins.
+class Stack(nn.Module, ABC):
+    """Layers that read vectors (B, n, width). ``lengths`` (B,) says where the padding begins.
 
     What reads forwards need not be told: padding comes after all that is real, and cannot reach it.
     """
@@ -38,8 +40,8 @@ class Body(nn.Module, ABC):
     ) -> Features: ...
 
 
-class Recurrence(Body):
-    """The recurrent designs: a state for each word, after it and all before it were read."""
+class RecurrentStack(Stack):
+    """The recurrent designs: a state for each vector, after it and all before it were read."""
 
     def __init__(self, config: DesignConfig) -> None:
         super().__init__()
@@ -75,17 +77,16 @@ class Recurrence(Body):
         return Features(output, after)
 
 
-class Stack(Body):
-    """Transformer layers (Vaswani et al. 2017) over x = sqrt(d) E w + PE.
+class TransformerStack(Stack):
+    """Transformer layers (Vaswani et al. 2017) over vectors that know their places.
 
-    ``forwards`` lets each word see itself and those before it (the decoder alone); otherwise each
+    ``forwards`` lets each vector see itself and those before it (the decoder alone); otherwise each
     sees all (the encoder alone). Nothing is carried over from what was read before.
     """
 
     def __init__(self, config: DesignConfig, forwards: bool) -> None:
         super().__init__()
         self.forwards = forwards
-        self.positions = Positions(config.width)
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))
         self.norm = nn.LayerNorm(config.width) if config.norm == "pre" else nn.Identity()
         self.dropout = Dropout(config.dropout)
@@ -93,20 +94,21 @@ class Stack(Body):
     def forward(
         self, x: Tensor, lengths: Tensor | None = None, state: Tapes | None = None
     ) -> Features:
-        batch, n, width = x.shape
-        some = None if lengths is None else real(lengths, n)
+        batch, n, _ = x.shape
+        some = None if lengths is None else real_rows(lengths, n)
         rows = RealRows.of(some, batch, n)
         mask = None if some is None or lengths is None else padding(lengths, n)
-        if self.forwards:  # what is behind a word, padding too, cannot reach it
+        if self.forwards:  # what is behind a vector, padding too, cannot reach it
             mask = causal()
-        y = rows.gather(torch.add(self.positions(n), x, alpha=math.sqrt(width)))
-        y = self.dropout(y)
+        y = self.dropout(rows.gather(x))
         for index, layer in enumerate(self.layers):
             with scope(f"layer {index}"):
                 y = layer(y, rows, mask)
         return Features(rows.spread(self.norm(y)), None)
 
 
-def make_body(config: DesignConfig, *, forwards: bool = True) -> Body:
-    """The body that ``config`` describes, with fresh weights from torch's random state."""
-    return Stack(config, forwards) if config.model == "transformer" else Recurrence(config)
+def build_stack(config: DesignConfig, *, forwards: bool = True) -> Stack:
+    """The stack that ``config`` describes, with fresh weights from torch's random state."""
+    if config.model == "transformer":
+        return TransformerStack(config, forwards)
+    return RecurrentStack(config)

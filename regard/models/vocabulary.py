@@ -7,7 +7,7 @@ are never held whole and stay in the processor's cache.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -17,6 +17,13 @@ from regard.recurrent.scan.product import add_product, product, product_type
 
 ROWS = 512
 """Rows of scores that the loss holds at a time."""
+
+
+class Loss(NamedTuple):
+    """The ``total`` cross-entropy of ``tokens`` predicted tokens; their mean is total / tokens."""
+
+    total: Tensor
+    tokens: int
 
 
 class Vocabulary(nn.Module):
@@ -30,11 +37,11 @@ class Vocabulary(nn.Module):
         super().__init__()
         self.size, self.tied = size, tied
         if tied:
-            self.words = _words(size, width)
+            self.words = word_vectors(size, width)
         else:
-            self.source_words = _words(size, width)
-            self.target_words = _words(size, width)
-            self.output_words = _words(size, features)
+            self.source_words = word_vectors(size, width)
+            self.target_words = word_vectors(size, width)
+            self.output_words = word_vectors(size, features)
         self.bias = nn.Parameter(torch.zeros(size))
 
     @property
@@ -125,6 +132,6 @@ class _LinearCrossEntropy(torch.autograd.Function):
         return d_features * by, d_weight * by, d_bias * by, None, None
 
 
-def _words(size: int, width: int) -> nn.Parameter:
+def word_vectors(size: int, width: int) -> nn.Parameter:
     """Vectors of length about 1: a Transformer scales them by sqrt(width)."""
     return nn.Parameter(torch.randn(size, width) * width**-0.5)

@@ -118,6 +118,15 @@ class Sheet:
         known = sum(math.prod(k.value.shape) for k in self.known.values())
         return known + sum(math.prod(part.shape) for part in parts if part is not None)
 
+    def set_rule(self, rule: Any) -> None:
+        """Take over scale, mask, bias and soft cap of an attention's ``Rule``."""
+        self.scale, self.softcap = float(rule.scale), rule.softcap
+        self.bias = None if rule.bias is None else as_array(rule.bias)
+        mask = rule.mask
+        if mask is not None:
+            self.causal, self.before, self.after = mask.causal, mask.before, mask.after
+            self.allowed = None if mask.allowed is None else mask.allowed.detach().cpu().numpy()
+
     def to_dict(self, pack: Pack) -> dict[str, Any]:
         return {
             "name": self.name,
@@ -167,6 +176,8 @@ class Subject:
     """What must be said beside it, such as that weights are random."""
     start: dict[str, Any] = field(default_factory=dict)
     """What is chosen when the page opens: layer (place in ``sheets``), head, query, key, view."""
+    picture: Array | None = None
+    """(rows, columns): weights of the first head, for where no script runs; no part of the page."""
 
     @property
     def numbers(self) -> int:
@@ -182,6 +193,12 @@ class Subject:
             "texts": [text.to_dict() for text in self.texts],
             "layers": [sheet.to_dict(pack) for sheet in self.sheets],
         }
+
+
+def as_array(tensor: Any) -> Array:
+    """A NumPy array of a tensor of any float type."""
+    array: Array = tensor.detach().float().cpu().numpy()
+    return array
 
 
 def some(count: int, most: int = 16) -> list[int]:

@@ -2,17 +2,14 @@
 
 simple.py         h_t = tanh(A[x_t; h_{t-1}] + b)
 gated.py          the gated unit of Cho (2014) and Bahdanau (2015)
-scan.py           the gated unit's loop over time, with its gradient written out
 bidirectional.py  one reader from each end: h_j = [forward; backward]
 selfattentive.py  the simple RNN with self-attention over its own states
-selfscan.py       its loop over time, with its gradient written out
 lstmn.py          the LSTM with self-attention over its own states (Cheng et al. 2016)
-lstmnscan.py      its loop over time, with its gradient written out
 fusion.py         the LSTMN that also attends to the tapes of another, as a decoder
-reader.py         what the two networks share: layers, lengths, states
-tape.py           the states they keep and look at
-looks.py, received.py, scanned.py    parts of the two loops
-torchlike.py      the two without attention, from and to nn.RNN and nn.LSTM
+reader.py         what the two networks with a tape share: layers, lengths, states
+tape.py           the states they keep and attend to
+convert.py        the two without attention, from and to nn.RNN and nn.LSTM
+scan/             the same loops over time, with their gradients written out
 """
 
 from regard.recurrent.bidirectional import Bidirectional

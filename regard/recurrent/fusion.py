@@ -35,7 +35,7 @@ class SourceTapes(NamedTuple):
         return SourceTapes(self.tapes[rows], self.keys[rows], mask)
 
 
-class Written(NamedTuple):
+class FusionState(NamedTuple):
     """Where the decoder of N texts stands: what it has written, and what it found last."""
 
     tapes: Tensor
@@ -47,12 +47,12 @@ class Written(NamedTuple):
     found: Tensor
     """g~_{t-1} (N, hidden)."""
 
-    def select(self, rows: Tensor) -> Written:
+    def select(self, rows: Tensor) -> FusionState:
         """Those of these texts."""
-        return Written(*(part.index_select(0, rows) for part in self))
+        return FusionState(*(part.index_select(0, rows) for part in self))
 
 
-class Fused(NamedTuple):
+class FusionStep(NamedTuple):
     """One step, or all of them with an axis in front."""
 
     state: Tensor
@@ -79,27 +79,29 @@ class Fusion(nn.Module, ABC):
         nn.init.uniform_(self.u, -1 / math.sqrt(hidden), 1 / math.sqrt(hidden))
 
     @abstractmethod
-    def step(self, x: Tensor, written: Written, source: SourceTapes) -> tuple[Fused, Written]:
+    def step(
+        self, x: Tensor, written: FusionState, source: SourceTapes
+    ) -> tuple[FusionStep, FusionState]:
         """Read one word ``x`` (N, width) of each of N texts, N = sentences × texts of each."""
 
-    def forward(self, x: Tensor, written: Written, source: SourceTapes) -> Fused:
+    def forward(self, x: Tensor, written: FusionState, source: SourceTapes) -> FusionStep:
         """Read ``x`` (n, N, width) word by word; all results with an axis n in front."""
         steps = []
         for t, x_t in enumerate(x.unbind()):
             with scope(f"step {t}"):
                 step, written = self.step(x_t, written, source)
             steps.append(step)
-        return Fused(*(torch.stack(parts) for parts in zip(*steps, strict=True)))
+        return FusionStep(*(torch.stack(parts) for parts in zip(*steps, strict=True)))
 
     def source(self, tapes: Tensor, mask: Mask | None) -> SourceTapes:
         """The ``tapes`` [g_j; m_j] (sentences, slots, 2 · hidden), ready to be looked at."""
         return SourceTapes(tapes, tapes[..., : self.hidden] @ self.w_source.t(), mask)
 
-    def start(self, last: Tensor) -> Written:
+    def start(self, last: Tensor) -> FusionState:
         """Nothing written yet; ``last`` (N, 2 · hidden) is the source's last slot."""
         zeros = last.new_zeros(last.shape[0], self.hidden)
         key = last[:, : self.hidden] @ self.own.w_key.t()
-        return Written(last.unsqueeze(1), key.unsqueeze(1), zeros, zeros)
+        return FusionState(last.unsqueeze(1), key.unsqueeze(1), zeros, zeros)
 
     def inter(self, query: Tensor, source: SourceTapes) -> tuple[Tensor, Tensor, Tensor]:
         """g~_t, m~_t and the weights: what the source gives to ``query`` (N, hidden)."""
@@ -116,7 +118,7 @@ class Fusion(nn.Module, ABC):
         state, cell = mixed.flatten(0, 1).chunk(2, -1)
         return state, cell, weights.flatten(0, 1)
 
-    def intra(self, x: Tensor, written: Written) -> tuple[Tensor, Tensor]:
+    def intra(self, x: Tensor, written: FusionState) -> tuple[Tensor, Tensor]:
         """h~_t and c~_t: what was written before gives to ``x`` (N, width)."""
         query = x @ self.own.w_input.t() + written.summary @ self.own.w_summary.t()
         with scope("intra-attention"):
@@ -125,11 +127,11 @@ class Fusion(nn.Module, ABC):
         return state, cell
 
     def write(
-        self, written: Written, h: Tensor, c: Tensor, summary: Tensor, found: Tensor
-    ) -> Written:
+        self, written: FusionState, h: Tensor, c: Tensor, summary: Tensor, found: Tensor
+    ) -> FusionState:
         """One slot more: h_t and c_t."""
         slot, key = torch.cat((h, c), -1), h @ self.own.w_key.t()
-        return Written(
+        return FusionState(
             torch.cat((written.tapes, slot.unsqueeze(1)), 1),
             torch.cat((written.keys, key.unsqueeze(1)), 1),
             summary,
@@ -153,13 +155,15 @@ class ShallowFusion(Fusion):
         super().__init__(width + hidden, hidden)
         self.w_before = _matrix(hidden, hidden)
 
-    def step(self, x: Tensor, written: Written, source: SourceTapes) -> tuple[Fused, Written]:
+    def step(
+        self, x: Tensor, written: FusionState, source: SourceTapes
+    ) -> tuple[FusionStep, FusionState]:
         before = written.tapes[:, -1, : self.hidden]
         found, _, weights = self.inter(before @ self.w_before.t(), source)
         x = torch.cat((x, found), -1)
         old_h, old_c = self.intra(x, written)
         h, c = self.own.update(self.own.inputs(x), old_h, old_c)
-        return Fused(h, found, weights), self.write(written, h, c, old_h, found)
+        return FusionStep(h, found, weights), self.write(written, h, c, old_h, found)
 
 
 class DeepFusion(Fusion):
@@ -179,7 +183,9 @@ class DeepFusion(Fusion):
         nn.init.xavier_uniform_(self.gate.weight)
         nn.init.zeros_(self.gate.bias)
 
-    def step(self, x: Tensor, written: Written, source: SourceTapes) -> tuple[Fused, Written]:
+    def step(
+        self, x: Tensor, written: FusionState, source: SourceTapes
+    ) -> tuple[FusionStep, FusionState]:
         query = x @ self.w_input.t() + written.found @ self.w_found.t()
         found, cell, weights = self.inter(query, source)
         old_h, old_c = self.intra(x, written)
@@ -187,7 +193,7 @@ class DeepFusion(Fusion):
         if recording():
             note("source gate", r, axes=("hidden",), formula="r_t", meaning=_GATE)
         h, c = self.own.update(self.own.inputs(x), old_h, old_c, carried=r * cell)
-        return Fused(h, found, weights), self.write(written, h, c, old_h, found)
+        return FusionStep(h, found, weights), self.write(written, h, c, old_h, found)
 
 
 def _matrix(rows: int, columns: int) -> nn.Parameter:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from regard.record import note, recording
-from regard.recurrent.scan.gated import scan
+from regard.record import recording
+from regard.recurrent.scan.gated import gated_scan
+from regard.recurrent.simple import note_states
 
 
 class GatedUnit(nn.Module):
@@ -80,14 +81,12 @@ class GatedUnit(nn.Module):
         if backward:
             projected = projected.flip(0)
             padded = None if lengths is None else _padded(lengths, x.shape[1])
-        states = scan(projected, first, self.gates, self.candidate, padded)
+        states = gated_scan(projected, first, self.gates, self.candidate, padded)
         states = (states.flip(0) if backward else states).transpose(0, 1)
         if recording():
-            note("input", x, axes=("position", "width"), formula="x_t", meaning=_INPUT)
-            note(
-                "states",
+            note_states(
+                x,
                 states,
-                axes=("position", "hidden"),
                 formula="s_t = (1 - z_t) * s_{t-1} + z_t * s^_t",
                 meaning="What the unit remembers after each position, read "
                 + ("from the end." if backward else "from the start."),
@@ -104,6 +103,3 @@ def _padded(lengths: Tensor, n: int) -> Tensor | None:
         return None
     position = torch.arange(n - 1, -1, -1, device=lengths.device)
     return (position.unsqueeze(-1) >= lengths).unsqueeze(-1)
-
-
-_INPUT = "One vector for each position."

@@ -9,10 +9,10 @@ from torch import Tensor, nn
 
 from regard.attention.score import additive
 from regard.record import note, recording, scope
+from regard.recurrent.convert import from_torch, to_torch
 from regard.recurrent.reader import Reader, ReaderLayer
-from regard.recurrent.scan.lstmn import LSTMNMatrices, lstmn_scan
+from regard.recurrent.scan.lstmn import LSTMNMatrices, LSTMNScan
 from regard.recurrent.tape import TapeMemory
-from regard.recurrent.torchlike import converted, like_torch
 
 
 class LSTMN(Reader):
@@ -38,11 +38,11 @@ class LSTMN(Reader):
     @classmethod
     def from_torch(cls, module: nn.LSTM) -> LSTMN:
         """The same network as ``module``; its two biases become their sum."""
-        return converted(cls, module)
+        return from_torch(cls, module)
 
     def to_torch(self) -> nn.LSTM:
         """The same network as an ``nn.LSTM``: only without attention."""
-        made: nn.LSTM = like_torch(nn.LSTM, self)
+        made: nn.LSTM = to_torch(nn.LSTM, self)
         return made
 
 
@@ -51,6 +51,8 @@ class LSTMNLayer(ReaderLayer):
 
     Their rows are those of i, f, c^ and o, as in ``nn.LSTM``.
     """
+
+    scan = LSTMNScan
 
     def __init__(self, width: int, hidden: int, attends: bool) -> None:
         super().__init__()
@@ -77,11 +79,9 @@ class LSTMNLayer(ReaderLayer):
     def score(self, query: Tensor, key: Tensor) -> Tensor:
         return additive(query, key, self.v)
 
-    def forward(
+    def loop(
         self, x: Tensor, memory: TapeMemory, summary: Tensor, real: Tensor | None
     ) -> tuple[Tensor, Tensor]:
-        if self.attends and memory.looks is None and len(x):
-            return self.scan(x, memory, summary, real)
         projected, width = self.inputs(x), summary.shape[-1]
         queries = x @ self.w_input.t() if self.attends else x
         states = []
@@ -89,7 +89,7 @@ class LSTMNLayer(ReaderLayer):
             with scope(f"step {t + 1}"):
                 if self.attends:
                     query = torch.addmm(query, summary, self.w_summary.t())
-                    recalled = memory.look(query, self.score)
+                    recalled = memory.attend(query, self.score)
                 else:
                     recalled = memory.last()
                 old_h, old_c = recalled.split(width, -1)
@@ -99,11 +99,8 @@ class LSTMNLayer(ReaderLayer):
             states.append(h)
         return torch.stack(states) if states else projected[..., :width], summary
 
-    def scan(
-        self, x: Tensor, memory: TapeMemory, summary: Tensor, real: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
-        """The loop of :meth:`forward` with its gradient written out: when nobody looks inside."""
-        matrices = LSTMNMatrices(
+    def matrices(self) -> LSTMNMatrices:
+        return LSTMNMatrices(
             self.inputs.weight,
             self.inputs.bias,
             self.recurrent,
@@ -112,12 +109,6 @@ class LSTMNLayer(ReaderLayer):
             self.w_summary,
             self.v,
         )
-        lengths = None if real is None else real.sum((0, 2))
-        scanned = lstmn_scan(
-            x, *memory.start(), summary, memory.allowed, lengths, memory.window, matrices
-        )
-        memory.fill(scanned.tape, scanned.keys)
-        return scanned.states, scanned.summary
 
     def update(
         self, projected: Tensor, old_h: Tensor, old_c: Tensor, carried: Tensor | None = None

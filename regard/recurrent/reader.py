@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from regard.errors import ConfigError, ShapeError
 from regard.record import note, recording, scope
+from regard.recurrent.scan.tape import TapeDesign, TapeLimits, TapeStart, tape_scan
 from regard.recurrent.tape import TapeMemory, Tapes, aligned, check_lengths
 
 
@@ -29,14 +30,26 @@ class Reading(NamedTuple):
 class ReaderLayer(nn.Module, ABC):
     """One layer: its own weights, and a loop over the words."""
 
+    scan: ClassVar[type[TapeDesign]]
+    """:meth:`loop` with its gradient written out."""
+    attends: bool
     inputs: nn.Linear
     recurrent: nn.Parameter
+
+    @abstractmethod
+    def matrices(self) -> tuple[Tensor | None, ...]:
+        """The weights, as :attr:`scan` takes them."""
 
     @abstractmethod
     def project(self, hidden: Tensor) -> Tensor | None:
         """The keys of the states ``hidden`` (batch, m, hidden); None without attention."""
 
     @abstractmethod
+    def loop(
+        self, x: Tensor, memory: TapeMemory, summary: Tensor, real: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """:meth:`forward`, word by word, every value noted."""
+
     def forward(
         self, x: Tensor, memory: TapeMemory, summary: Tensor, real: Tensor | None
     ) -> tuple[Tensor, Tensor]:
@@ -44,6 +57,14 @@ class ReaderLayer(nn.Module, ABC):
 
         ``real`` (n, batch, 1) is False at padding, where the summary stays what it was.
         """
+        if not self.attends or memory.attended is not None or not len(x):
+            return self.loop(x, memory, summary, real)
+        lengths = None if real is None else real.sum((0, 2))
+        limits = TapeLimits(memory.allowed, lengths, memory.window)
+        start = TapeStart(limits, x, *memory.start(), summary)
+        read = tape_scan(self.scan, start, self.matrices())
+        memory.fill(read.tape, read.keys)
+        return read.states, read.summary
 
 
 class Reader(nn.Module, ABC):
@@ -157,15 +178,15 @@ class Reader(nn.Module, ABC):
         tapes, summaries, keys, weights = [], [], [], []
         for k, (layer, memory) in enumerate(self._memories(before, n)):
             if self.attention and (need_weights or recording()):
-                memory.looks = []
+                memory.attended = []
             with scope(f"layer {k}"):
                 x, summary = layer(x, memory, before.summary[k], real)
                 x = x if real is None else x.masked_fill(~real, 0)
-                if memory.looks is not None:
-                    looks = memory.weights()
+                if memory.attended is not None:
+                    attended = memory.weights()
                     if real is not None:
-                        looks = looks.masked_fill(~real.transpose(0, 1), 0)
-                    weights.append(looks)
+                        attended = attended.masked_fill(~real.transpose(0, 1), 0)
+                    weights.append(attended)
                 if recording():
                     self._note(x, weights)
             tapes.append(aligned(memory.values.since(0), before.lengths, lengths, n, keep))

@@ -1,4 +1,4 @@
-"""SelfAttentiveRNN: the simple RNN, with a look at all its states in place of the last one."""
+"""SelfAttentiveRNN: the simple RNN, with attention to all its states in place of the last one."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from torch import Tensor, nn
 from regard.attention.score import additive, dot
 from regard.errors import ConfigError
 from regard.record import note, recording, scope
+from regard.recurrent.convert import from_torch, to_torch
 from regard.recurrent.reader import Reader, ReaderLayer
-from regard.recurrent.scan.selfattentive import SelfAttentiveMatrices, self_scan
+from regard.recurrent.scan.selfattentive import SelfAttentiveMatrices, SelfAttentiveScan
 from regard.recurrent.tape import TapeMemory
-from regard.recurrent.torchlike import converted, like_torch
 
 
 class SelfAttentiveRNN(Reader):
@@ -73,16 +73,18 @@ class SelfAttentiveRNN(Reader):
         """The same network as ``module``, one with tanh; its two biases become their sum."""
         if module.mode != "RNN_TANH":
             raise ConfigError("this RNN has tanh; got an nn.RNN with nonlinearity='relu'")
-        return converted(cls, module)
+        return from_torch(cls, module)
 
     def to_torch(self) -> nn.RNN:
         """The same network as an ``nn.RNN``: only without attention."""
-        made: nn.RNN = like_torch(nn.RNN, self)
+        made: nn.RNN = to_torch(nn.RNN, self)
         return made
 
 
 class SelfAttentiveLayer(ReaderLayer):
     """``inputs`` is A's part for x_t with b, ``recurrent`` that for c_{t-1}, ``previous`` h's."""
+
+    scan = SelfAttentiveScan
 
     def __init__(self, width: int, hidden: int, previous: bool, score: str | None) -> None:
         super().__init__()
@@ -111,11 +113,9 @@ class SelfAttentiveLayer(ReaderLayer):
     def score(self, query: Tensor, key: Tensor) -> Tensor:
         return dot(query, key) if self.v is None else additive(query, key, self.v)
 
-    def forward(
+    def loop(
         self, x: Tensor, memory: TapeMemory, summary: Tensor, real: Tensor | None
     ) -> tuple[Tensor, Tensor]:
-        if self.attends and memory.looks is None and len(x):
-            return self.scan(x, memory, summary, real)
         projected, c, h = self.inputs(x), summary, memory.last()
         states = []
         for t, a in enumerate(projected.unbind()):
@@ -127,16 +127,13 @@ class SelfAttentiveLayer(ReaderLayer):
                 if recording():
                     note("state", h, axes=("hidden",), formula="h_t", meaning=_STATE)
                 memory.append(h, self.project(h))
-                fresh = memory.look(h @ self.w_query.t(), self.score) if self.attends else h
+                fresh = memory.attend(h @ self.w_query.t(), self.score) if self.attends else h
             c = fresh if real is None else torch.where(real[t], fresh, c)
             states.append(h)
         return torch.stack(states) if states else projected, c
 
-    def scan(
-        self, x: Tensor, memory: TapeMemory, summary: Tensor, real: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
-        """The loop of :meth:`forward` with its gradient written out: when nobody looks inside."""
-        matrices = SelfAttentiveMatrices(
+    def matrices(self) -> SelfAttentiveMatrices:
+        return SelfAttentiveMatrices(
             self.inputs.weight,
             self.inputs.bias,
             self.recurrent,
@@ -145,12 +142,6 @@ class SelfAttentiveLayer(ReaderLayer):
             self.w_query,
             self.v,
         )
-        lengths = None if real is None else real.sum((0, 2))
-        scanned = self_scan(
-            x, *memory.start(), summary, memory.allowed, lengths, memory.window, matrices
-        )
-        memory.fill(scanned.tape, scanned.keys)
-        return scanned.states, scanned.summary
 
 
 _STATE = "The word just read, and what the words before it left."

@@ -39,11 +39,9 @@ class SimpleRNN(nn.Module):
             states.append(h)
         all_states = torch.stack(states, 1) if states else projected.transpose(0, 1)
         if recording():
-            note("input", x, axes=("position", "width"), formula="x_t", meaning=_INPUT)
-            note(
-                "states",
+            note_states(
+                x,
                 all_states,
-                axes=("position", "hidden"),
                 formula="h_t = tanh(A[x_t; h_{t-1}] + b)",
                 meaning="What is remembered after each position, all that came before squeezed in.",
             )
@@ -66,4 +64,8 @@ class SimpleRNN(nn.Module):
             )
 
 
-_INPUT = "One vector for each position."
+def note_states(x: Tensor, states: Tensor, *, formula: str, meaning: str) -> None:
+    """Note what was read and the state after each position."""
+    given = "One vector for each position."
+    note("input", x, axes=("position", "width"), formula="x_t", meaning=given)
+    note("states", states, axes=("position", "hidden"), formula=formula, meaning=meaning)

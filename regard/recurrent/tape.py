@@ -6,7 +6,6 @@ the last slots and zeros before them. So the next word goes into the same slot f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -17,7 +16,7 @@ from regard.attention.attend import mix, weigh
 from regard.attention.score import Score
 from regard.errors import RegardError, ShapeError
 from regard.record import recording
-from regard.recurrent.scan.result import extended
+from regard.recurrent.scan.tape import extended
 
 
 class Tapes(NamedTuple):
@@ -155,7 +154,7 @@ class Buffer:
 
 
 class TapeMemory:
-    """The tape of one layer during one call: it grows by a word at each step and is looked at."""
+    """The tape of one layer during one call: it grows by a word at each step and is attended to."""
 
     def __init__(
         self,
@@ -169,7 +168,7 @@ class TapeMemory:
         self.before, self.room, self.window = values.shape[1], room, window
         self.values = Buffer(values, room)
         self.keys = None if keys is None else Buffer(keys, room)
-        self.looks: list[Tensor] | None = None
+        self.attended: list[Tensor] | None = None
         self.allowed: Tensor | None = None
         if len(lengths) and int(lengths.min()) < self.before:
             at = torch.arange(self.before + room, device=values.device)
@@ -197,7 +196,7 @@ class TapeMemory:
             return self.values.since(self.values.size - 1)[:, 0]
         return self.values.empty.sum(1)
 
-    def look(self, query: Tensor, score: Score) -> Tensor:
+    def attend(self, query: Tensor, score: Score) -> Tensor:
         """The words' values mixed for the ``query`` (batch, d): (batch, width); zeros if none."""
         assert self.keys is not None
         size = self.values.size
@@ -213,14 +212,13 @@ class TapeMemory:
         else:
             weights = weigh(score(query.unsqueeze(1), keys), allowed)
             mixed = mix(weights, values)
-        if self.looks is not None:
+        if self.attended is not None:
             beyond = self.before + self.room - size
-            self.looks.append(F.pad(weights.squeeze(1), (first, beyond)))
+            self.attended.append(F.pad(weights.squeeze(1), (first, beyond)))
         return mixed.squeeze(1)
 
     def weights(self) -> Tensor:
-        """All looks (batch, steps, m + room)."""
-        looks: Sequence[Tensor] = self.looks or ()
-        if looks:
-            return torch.stack(tuple(looks), 1)
+        """Those of all steps (batch, steps, m + room), if they were to be kept."""
+        if self.attended:
+            return torch.stack(self.attended, 1)
         return self.values.empty.new_zeros(self.values.empty.shape[0], 0, self.before + self.room)

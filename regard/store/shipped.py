@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from regard.errors import FileError, nearest
-from regard.files import write_text
-from regard.pieces.tokenizer import Tokenizer
-from regard.store.folder import (
-    RunFolder,
-    load_language_model,
-    load_translator,
-    write_weights,
-)
-from regard.store.packing import packed, unpacked
-from regard.train.run.checkpoint import read_weights
+from regard.store.folder import TOKENS, RunFolder, load_language_model, load_translator
+from regard.store.weights import packed, read_weights, unpacked, write_weights
 
 if TYPE_CHECKING:
     from regard.models.language import LanguageModel
     from regard.models.translators.base import Translator
+    from regard.pieces.tokenizer import Tokenizer
 
 HOME = Path(__file__).parent.parent / "shipped"
-"""A folder for each model: config.json, tokens.json, model.safetensors, card.md."""
+"""A folder for each model: config.json, model.safetensors, card.md; vocabularies beside them."""
 
 
 def names(task: str | None = None) -> list[str]:
@@ -59,17 +51,20 @@ def find_folder(name: str | os.PathLike[str], task: str | None = None) -> Path:
 def pack(run: str | os.PathLike[str], to: str | os.PathLike[str]) -> int:
     """Copy a run's model, its matrices in 8 bits, to the folder ``to``; the bytes of its weights.
 
-    Paths of the machine that it was trained on stay behind.
+    Paths of the machine that it was trained on stay behind. If an equal vocabulary lies beside
+    the folder, the config names that one; else the folder gets its own.
     """
-    folder, target = RunFolder(run), Path(to)
-    config = folder.read_config()
-    weights = packed(unpacked(read_weights(folder.model)))
-    target.mkdir(parents=True, exist_ok=True)
-    write_weights(target / "model.safetensors", weights)
-    Tokenizer.load(folder.tokens).save(target / "tokens.json")
-    content = config | {"data": {k: _without_path(v) for k, v in config["data"].items()}}
-    write_text(target / "config.json", json.dumps(content, indent=2, ensure_ascii=False) + "\n")
-    return (target / "model.safetensors").stat().st_size
+    source, target = RunFolder(run), RunFolder(to)
+    config = source.read_config()
+    config["data"] = {k: _without_path(v) for k, v in config["data"].items()}
+    text = source.read_tokens().to_text()
+    equal = [f for f in target.path.parent.glob("*.json") if f.read_text("utf-8") == text]
+    config["tokens"] = f"../{equal[0].name}" if equal else TOKENS
+    target.write_config(config)
+    if not equal:
+        source.read_tokens().save(target.path / TOKENS)
+    write_weights(target.model, packed(unpacked(read_weights(source.model))))
+    return target.model.stat().st_size
 
 
 def _without_path(value: Any) -> Any:

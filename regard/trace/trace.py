@@ -124,24 +124,21 @@ class Trace:
 
         ``compare``: other traces, by their titles; the page opens where they are compared.
         """
-        from regard.views.page import save_html, subject_of_trace
+        from regard.show import save_trace
 
-        start = {"view": "compare"} if compare else None
-        others = [subject_of_trace(other, name) for name, other in (compare or {}).items()]
-        save_html(path, subject_of_trace(self, title, start=start), *others)
+        save_trace(self, path, title, compare)
 
     def _repr_html_(self) -> str:
         """In a notebook: the page, if there is attention in it."""
-        from regard.views.page import subject_of_trace
-        from regard.views.page.frame import shown_in_notebook
+        from regard.show import trace_in_notebook
 
-        return shown_in_notebook([subject_of_trace(self)])
+        return trace_in_notebook(self)
 
     def plot(self, name: str = "weights", head: int = 0, axes: Any = None, **options: Any) -> Any:
         """Draw a step with queries and keys, such as its weights, on matplotlib axes."""
-        from regard.views.picture.plot import plot_step
+        from regard.show import plot_trace
 
-        return plot_step(self, self[name], head, axes, **options)
+        return plot_trace(self, name, head, axes, **options)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Trace:

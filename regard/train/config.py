@@ -1,74 +1,11 @@
-"""Config: what a training run is, as frozen dataclasses with a sentence per field."""
+"""Train config: how any model is trained, a sentence per field; listed in docs/train.md."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from regard.train.settings import complain
-
-
-@dataclass(frozen=True)
-class PairsConfig:
-    """Where sentence pairs come from and how they are cut into tokens."""
-
-    pairs: str | None = None
-    """A table, source TAB target a line; may be gzip; - is standard input."""
-    source: str | None = None
-    """Instead of a table: a file with one source sentence a line."""
-    target: str | None = None
-    """And the file with its translations, line by line."""
-    source_column: int = 1
-    """The table's column with the source, from 1."""
-    target_column: int = 2
-    """The table's column with the target, from 1."""
-    valid_pairs: str | None = None
-    """A table to validate on; without one, a share of the pairs is set aside."""
-    valid_source: str | None = None
-    """Instead of a table: the source sentences to validate on."""
-    valid_target: str | None = None
-    """And their translations."""
-    test_pairs: str | None = None
-    """A table to test on after training."""
-    test_source: str | None = None
-    """Instead of a table: the source sentences to test on."""
-    test_target: str | None = None
-    """And their translations."""
-    valid_share: float = 0.01
-    """The share of the pairs set aside to validate on, if no validation file is given."""
-    test_share: float = 0.01
-    """The share set aside to test on, if neither a validation nor a test file is given."""
-    split_seed: int = 0
-    """Decides which groups of pairs are set aside."""
-    vocabulary: int = 0
-    """How many tokens, shared by both languages; 0 = 4000, or as many as the text allows."""
-    level: Literal["bpe", "word"] = "bpe"
-    """Tokens are pieces of words (bpe) or whole words (word)."""
-    least: int = 2
-    """How often a piece or a word must occur in training to become a token."""
-    max_length: int = 100
-    """Pairs with a side of more tokens are left out of training, and counted."""
-    names: float = 0.0
-    """The share of the training pairs with a name in which a made-up one takes its place."""
-
-    def __post_init__(self) -> None:
-        problems = [
-            *_both("pairs", self.pairs, self.source, self.target, needed=True),
-            *_both("valid_pairs", self.valid_pairs, self.valid_source, self.valid_target),
-            *_both("test_pairs", self.test_pairs, self.test_source, self.test_target),
-            *at_least(self, 1, "source_column", "target_column", "least", "max_length"),
-            *at_least(self, 0, "split_seed"),
-        ]
-        if self.vocabulary and self.vocabulary < 5:
-            problems.append(f"vocabulary must be at least 5, or 0, got {self.vocabulary}")
-        if self.source_column == self.target_column:
-            problems.append(f"source_column and target_column are both {self.source_column}")
-        for name in ("valid_share", "test_share"):
-            if not 0 <= getattr(self, name) < 0.5:
-                problems.append(f"{name} must be from 0 to under 0.5, got {getattr(self, name)}")
-        if not 0 <= self.names <= 1:
-            problems.append(f"names must be from 0 to 1, got {self.names}")
-        complain(problems)
+from regard.train.settings import at_least, complain
 
 
 @dataclass(frozen=True)
@@ -144,7 +81,9 @@ class TrainConfig:
         ]
         for name in ("learning_rate", "epsilon"):
             if not 0 < getattr(self, name) < 100:
-                problems.append(f"{name} must be greater than 0, got {getattr(self, name)}")
+                problems.append(
+                    f"{name} must be greater than 0 and under 100, got {getattr(self, name)}"
+                )
         for name in ("smoothing", "beta1", "beta2", "cooldown"):
             if not 0 <= getattr(self, name) < 1:
                 problems.append(f"{name} must be from 0 to under 1, got {getattr(self, name)}")
@@ -160,25 +99,3 @@ class TrainConfig:
 
 FREE = ("epochs", "steps", "minutes", "patience", "threads", "device", "log_every", "save_every")
 """Settings of TrainConfig that may differ when a run is resumed: when to stop, where to run."""
-
-
-def at_least(config: object, least: int, *names: str) -> list[str]:
-    """A problem for each of these fields that is less than ``least``."""
-    pairs = [(name, getattr(config, name)) for name in names]
-    return [
-        f"{name} must be at least {least}, got {value}" for name, value in pairs if value < least
-    ]
-
-
-def _both(
-    table: str, pairs: str | None, source: str | None, target: str | None, needed: bool = False
-) -> list[str]:
-    """Problems of a choice: a table, or two files, or (unless needed) nothing."""
-    first, second = (table.replace("pairs", side) for side in ("source", "target"))
-    if pairs and (source or target):
-        return [f"{table} and {first}/{second} are two ways to say the same: give one"]
-    if bool(source) != bool(target):
-        return [f"{first} and {second} go together: {first if target else second} is missing"]
-    if needed and not (pairs or source):
-        return [f"{table} is missing: a table of sentence pairs, or {first} and {second}"]
-    return []

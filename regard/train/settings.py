@@ -46,6 +46,17 @@ def parse_assignment(text: str) -> tuple[str, Any]:
         return key.strip(), value.strip()
 
 
+def gathered(
+    file: str | None, flags: Iterable[tuple[str, Any]], assignments: Iterable[str]
+) -> Tree:
+    """Settings of a TOML file, over them those of flags, over these ``a.b=1``."""
+    return merged(
+        read_toml(file) if file else {},
+        nested(flags),
+        nested(parse_assignment(text) for text in assignments),
+    )
+
+
 def merged(*trees: Mapping[str, Any]) -> Tree:
     """One tree of all; where two have the same key, the later one wins."""
     result: Tree = {}
@@ -92,6 +103,14 @@ def complain(problems: list[str]) -> None:
     """Raise all of them as one error, if there are any."""
     if problems:
         raise ProblemsError(problems)
+
+
+def at_least(config: object, least: int, *names: str) -> list[str]:
+    """A problem for each of these fields that is less than ``least``."""
+    pairs = [(name, getattr(config, name)) for name in names]
+    return [
+        f"{name} must be at least {least}, got {value}" for name, value in pairs if value < least
+    ]
 
 
 def make(kind: type[T], tree: Mapping[str, Any], section: str) -> tuple[T | None, list[str]]:

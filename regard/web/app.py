@@ -1,4 +1,4 @@
-"""App: the routes of the explorer. What they answer is made in looks.py and parts.py."""
+"""App: the routes of the explorer. What they answer is made in tasks.py and parts.py."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from regard.views.page.file import filled
 from regard.views.page.inline import policy
 from regard.web import parts
 from regard.web.guard import Guard, TooLargeError, read_body
-from regard.web.looks import BusyError, LookTask, LookTasks
 from regard.web.openapi import description
+from regard.web.tasks import BusyError, LookTask, LookTasks
 
 MOST_TOKENS = 8192
 """The longest text, unless the command says otherwise."""
@@ -30,7 +30,7 @@ AT_ONCE = 2
 
 def make_app(models: dict[str, TextModel], most_tokens: int, hosts: set[str]) -> Starlette:
     """The explorer of these models, for requests that name one of ``hosts``."""
-    looks = LookTasks(models)
+    tasks = LookTasks(models)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> Any:
@@ -38,7 +38,7 @@ def make_app(models: dict[str, TextModel], most_tokens: int, hosts: set[str]) ->
         try:
             yield
         finally:
-            looks.close()
+            tasks.close()
 
     app = Starlette(
         routes=[
@@ -49,7 +49,7 @@ def make_app(models: dict[str, TextModel], most_tokens: int, hosts: set[str]) ->
             Route("/api/looks/{id}", status),
             Route("/api/looks/{id}", forget, methods=["DELETE"]),
             Route("/api/looks/{id}/document", whole),
-            Route("/api/looks/{id}/links/{row:int}/{column:int}", links),
+            Route("/api/looks/{id}/links/{row:int}/{column:int}", link),
             Route("/api/looks/{id}/layers/{layer:int}", layer),
             Route("/api/looks/{id}/layers/{layer:int}/heads/{head:int}", head),
             Route("/api/looks/{id}/layers/{layer:int}/heads/{head:int}/rows/{row:int}", row),
@@ -63,7 +63,7 @@ def make_app(models: dict[str, TextModel], most_tokens: int, hosts: set[str]) ->
         exception_handlers={RegardError: refuse, 404: missing, 405: missing},
     )
     app.add_middleware(Guard, hosts=hosts, policy=policy("explorer", connect="'self'"))
-    app.state.looks, app.state.most_tokens = looks, most_tokens
+    app.state.tasks, app.state.most_tokens = tasks, most_tokens
     return app
 
 
@@ -84,16 +84,16 @@ async def list_models(request: Request) -> Response:
 
 
 def _models(request: Request) -> list[dict[str, Any]]:
-    looks: LookTasks = request.app.state.looks
+    tasks: LookTasks = request.app.state.tasks
     return [
         {"name": name, "positions": model.positions, "layers": model.layers}
-        for name, model in looks.models.items()
+        for name, model in tasks.models.items()
     ]
 
 
 async def ask(request: Request) -> Response:
     """Take a text into the queue."""
-    looks: LookTasks = request.app.state.looks
+    tasks: LookTasks = request.app.state.tasks
     try:
         body = json.loads(await read_body(request))
         name, text, target = body["model"], body["text"], body.get("target")
@@ -101,78 +101,68 @@ async def ask(request: Request) -> Response:
         return _error(400, 'the body must be JSON: {"model": …, "text": …}')
     if not isinstance(text, str) or not isinstance(target, str | None):
         return _error(400, "text must be a string")
-    if name not in looks.models:
-        return _error(404, f"only these models were named at start: {', '.join(looks.models)}")
-    model, most = looks.models[name], request.app.state.most_tokens
+    if name not in tasks.models:
+        return _error(404, f"only these models were named at start: {', '.join(tasks.models)}")
+    model, most = tasks.models[name], request.app.state.most_tokens
 
     def read() -> LookTask:
         tokens = model.read(text, most)
         other = model.target(tokens, target, most) if model.has_both else None
-        return looks.ask(name, tokens, other, text)
+        return tasks.ask(name, tokens, other, text)
 
-    look = await _computed(request, read)
-    return JSONResponse(look.to_dict(), 202)
+    task = await _computed(request, read)
+    return JSONResponse(task.to_dict(), 202)
 
 
 async def status(request: Request) -> Response:
-    look = _look(request)
-    return JSONResponse(look.to_dict()) if look else _gone()
+    task = _task(request)
+    return JSONResponse(task.to_dict()) if task else _gone()
 
 
 async def forget(request: Request) -> Response:
-    looks: LookTasks = request.app.state.looks
-    return Response(status_code=204) if looks.forget(request.path_params["id"]) else _gone()
+    tasks: LookTasks = request.app.state.tasks
+    return Response(status_code=204) if tasks.forget(request.path_params["id"]) else _gone()
 
 
 async def whole(request: Request) -> Response:
-    return await _part(request, parts.document_of)
+    return await _part(request, parts.whole)
 
 
-async def links(request: Request) -> Response:
-    """The weight of one link in every head of every layer."""
-    place = request.path_params["row"], request.path_params["column"]
-    return await _part(request, lambda look: parts.links_of(look, *place))
+async def link(request: Request) -> Response:
+    return await _part(request, parts.link, "row", "column")
 
 
 async def layer(request: Request) -> Response:
-    number = request.path_params["layer"]
-    return await _part(request, lambda look: parts.heads_of(look, number))
+    return await _part(request, parts.heads, "layer")
 
 
 async def head(request: Request) -> Response:
-    place = request.path_params["layer"], request.path_params["head"]
-    return await _part(request, lambda look: parts.head_of(look, *place))
+    return await _part(request, parts.head, "layer", "head")
 
 
 async def row(request: Request) -> Response:
-    """One row of weights as JSON, for scripts."""
-    asked = request.path_params
-
-    def made(look: LookTask) -> dict[str, Any]:
-        of = parts.map_of(look, asked["layer"], asked["head"])
-        return {"query": asked["row"], "weights": of[asked["row"]].tolist()}
-
-    return await _part(request, made)
+    return await _part(request, parts.row, "layer", "head", "row")
 
 
 async def tile(request: Request) -> Response:
-    asked = request.path_params
-    names = ("layer", "head", "level", "down", "across")
-    place = [asked[name] for name in names]
-    return await _part(request, lambda look: parts.tile_of(look, *place))
+    return await _part(request, parts.tile, "layer", "head", "level", "down", "across")
 
 
-async def _part(request: Request, make: Callable[[LookTask], Any]) -> Response:
-    """Something of a finished look, computed in a thread, one at a time for each look."""
-    look = _look(request)
-    if look is None:
+async def _part(request: Request, make: Callable[..., Any], *names: str) -> Response:
+    """Something of a finished look, computed in a thread, one at a time for each look.
+
+    ``names`` are those of the numbers in the path that ``make`` is given.
+    """
+    task = _task(request)
+    if task is None:
         return _gone()
-    if look.state != "done":
-        return _error(409, f"this look is {look.state}{': ' + look.error if look.error else ''}")
+    if task.state != "done":
+        return _error(409, f"this look is {task.state}{': ' + task.error if task.error else ''}")
+    place = [request.path_params[name] for name in names]
 
     def locked() -> Any:
-        with look.lock:
-            return make(look)
+        with task.lock:
+            return make(task.look, *place)
 
     made = await _computed(request, locked)
     if isinstance(made, bytes):
@@ -184,9 +174,9 @@ async def _computed(request: Request, work: Callable[[], Any]) -> Any:
     return await anyio.to_thread.run_sync(work, limiter=request.app.state.room)
 
 
-def _look(request: Request) -> LookTask | None:
-    looks: LookTasks = request.app.state.looks
-    return looks.get(request.path_params["id"])
+def _task(request: Request) -> LookTask | None:
+    tasks: LookTasks = request.app.state.tasks
+    return tasks.get(request.path_params["id"])
 
 
 def _gone() -> Response:

@@ -84,10 +84,13 @@ class Example:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Example:
         """Read a TOML file; errors say the file, what is wrong and, where known, the line."""
-        source = ExampleFile.read(path)
-        content = source.parse()
+        return cls.from_file(ExampleFile.read(path))
+
+    @classmethod
+    def from_file(cls, source: ExampleFile) -> Example:
+        """The example of a file that was read."""
         try:
-            return replace(cls.from_dict(content), source=source)
+            return replace(cls.from_dict(source.content), source=source)
         except ExampleError as error:
             raise source.located(error) from error
 

@@ -1,8 +1,8 @@
-"""Report on the terminal: which numbers are wrong, what they should be, what went wrong first."""
+"""Report for a reader: which numbers are wrong, what they should be, what went wrong first."""
 
 from __future__ import annotations
 
-from rich.console import Console
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -12,30 +12,29 @@ from regard.worked.check import Report, Wrong
 from regard.worked.working import working
 
 
-def print_report(report: Report, console: Console) -> None:
-    """Print the whole report."""
+def format_report(report: Report) -> Group:
+    """The whole report, to be printed on a console."""
     example = report.example
     words = " ".join(visible(t) for t in example.tokens)
-    console.print(Text(visible(example.title) or "Worked example", style="bold"))
-    console.print(Text(f"{example.mechanism}, {example.layout}: {words}", style="dim"))
-    console.print()
+    lines: list[RenderableType] = [
+        Text(visible(example.title) or "Worked example", style="bold"),
+        Text(f"{example.mechanism}, {example.layout}: {words}", style="dim"),
+        "",
+    ]
     for name, claim in report.claims.items():
         bad = sum(w.step == name for w in report.wrong)
         total = int(claim.made.sum())
         mark = Text("✗ " if bad else "✓ ", style="bold red" if bad else "bold green")
         state = f"{bad} of {total} wrong" if bad else f"{total} right"
-        console.print(mark.append(f"{name:<16}{state}", style="default"))
+        lines.append(mark.append(f"{name:<16}{state}", style="default"))
     if report.wrong:
-        _print_wrong(report, console)
+        lines += ["", _wrong_table(report)]
     for remark in report.remarks:
-        console.print()
-        console.print(Text("! ", style="bold yellow").append(remark, style="default"))
-    console.print()
-    console.print(_verdict(report))
+        lines += ["", Text("! ", style="bold yellow").append(remark, style="default")]
+    return Group(*lines, "", _verdict(report))
 
 
-def _print_wrong(report: Report, console: Console) -> None:
-    console.print()
+def _wrong_table(report: Report) -> Padding:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for column, justify in (("wrong", "left"), ("claimed", "right"), ("correct", "right")):
         table.add_column(column, justify=justify, no_wrap=True)  # type: ignore[arg-type]
@@ -47,7 +46,7 @@ def _print_wrong(report: Report, console: Console) -> None:
             Text(f"{wrong.correct:.6g}", style="green"),
             Text(_because(report, wrong)),
         )
-    console.print(Padding(table, (0, 0, 0, 2), expand=False))
+    return Padding(table, (0, 0, 0, 2), expand=False)
 
 
 def _because(report: Report, wrong: Wrong) -> str:

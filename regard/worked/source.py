@@ -30,32 +30,35 @@ class ExampleFile:
 
     path: str
     text: str
+    content: dict[str, Any]
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> ExampleFile:
-        """Read a text file."""
+        """Read a text file and what it says in TOML."""
         try:
-            return cls(str(path), Path(path).read_bytes().decode("utf-8"))
+            text = Path(path).read_bytes().decode("utf-8")
         except OSError as error:
             raise FileError(f"cannot read {str(path)!r}: {error.strerror}") from error
         except UnicodeDecodeError as error:
             raise FileError(f"{str(path)!r} is not UTF-8 text (byte {error.start})") from error
+        return cls(str(path), text, cls.parse(str(path), text))
 
-    def parse(self) -> dict[str, Any]:
+    @staticmethod
+    def parse(path: str, text: str) -> dict[str, Any]:
         """The content; decimals keep the digits as printed: 0.40 claims more than 0.4."""
         try:
-            return tomllib.loads(self.text, parse_float=Decimal)
+            return tomllib.loads(text, parse_float=Decimal)
         except tomllib.TOMLDecodeError as error:
-            raise ExampleError(f"{self.path!r} is not valid TOML: {error}") from error
+            raise ExampleError(f"{path!r} is not valid TOML: {error}") from error
         except (ValueError, ArithmeticError) as error:
             # int() and Decimal() set their own limits, and tomllib lets their errors through.
             raise ExampleError(
-                f"{self.path!r} has a number that is too long to be read: a whole number of "
+                f"{path!r} has a number that is too long to be read: a whole number of "
                 "thousands of digits or an enormous exponent; write it shorter"
             ) from error
         except RecursionError as error:
             raise ExampleError(
-                f"{self.path!r} has lists nested too deeply: rows of numbers are two deep"
+                f"{path!r} has lists nested too deeply: rows of numbers are two deep"
             ) from error
 
     def located(self, error: ExampleError) -> ExampleError:

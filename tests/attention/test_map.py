@@ -1,12 +1,9 @@
-"""Attention maps computed where you look, and their statistics, against dense weights.
+"""Attention maps computed where you look, against dense weights.
 
 float32 scores of size s are off by about s · 6e-8, and so is a weight, relatively.
 """
 
 from __future__ import annotations
-
-import math
-from typing import NamedTuple
 
 import pytest
 import torch
@@ -14,65 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-import regard.attention.statistics as module
-from regard.attention import AttentionMap, Mask, causal, padding, window
-from regard.attention.statistics import PoolGrid, Rule, largest, statistics
+from regard.attention import AttentionMap, causal
 from regard.errors import MaskError, RegardError, ShapeError
-
-
-class Case(NamedTuple):
-    query: Tensor
-    key: Tensor
-    rule: Rule
-    weights: Tensor
-    """(heads, queries, keys) in float64, by the definition."""
-
-
-@st.composite
-def cases(draw: st.DrawFn) -> Case:
-    """Grouped heads, fewer or more queries than keys, every rule."""
-    key_heads, groups = draw(st.sampled_from([(1, 1), (1, 3), (2, 1), (2, 3)]))
-    queries, keys, width = draw(st.integers(1, 23)), draw(st.integers(1, 23)), 5
-    generator = torch.Generator().manual_seed(draw(st.integers(0, 999)))
-    size = draw(st.sampled_from([1.0, 3.0]))
-    query = torch.randn(key_heads * groups, queries, width, generator=generator) * size
-    key = torch.randn(key_heads, keys, width, generator=generator) * size
-    mask = draw(
-        st.sampled_from(
-            [
-                None,
-                causal(),
-                window(3),
-                causal() & window(2),
-                padding(torch.tensor(keys // 2), keys),
-                Mask(allowed=torch.rand(queries, keys, generator=generator) < 0.5),
-            ]
-        )
-    )
-    bias = torch.randn(1, queries, keys, generator=generator) if draw(st.booleans()) else None
-    if bias is not None and draw(st.booleans()):
-        bias[..., 0] = -math.inf
-    rule = Rule(
-        draw(st.sampled_from([1.0, width**-0.5])),
-        mask,
-        bias,
-        draw(st.sampled_from([None, 5.0])),
-    )
-    return Case(query, key, rule, dense(query, key, rule))
-
-
-def dense(query: Tensor, key: Tensor, rule: Rule) -> Tensor:
-    """The weights written straight from their definition, in float64."""
-    groups = query.shape[0] // key.shape[0]
-    scores = query.double() @ key.double().repeat_interleave(groups, 0).mT * rule.scale
-    if rule.softcap:
-        scores = rule.softcap * (scores / rule.softcap).tanh()
-    if rule.bias is not None:
-        scores = scores + rule.bias
-    if rule.mask is not None:
-        allowed = rule.mask.dense(query.shape[1], key.shape[1])
-        scores = scores.masked_fill(~allowed, -math.inf)
-    return scores.softmax(-1).nan_to_num(0)
+from tests.attention.rulecases import CASES, RuleCase
 
 
 def close(ours: Tensor | None, theirs: Tensor, most: float = 2e-5) -> None:
@@ -80,55 +21,13 @@ def close(ours: Tensor | None, theirs: Tensor, most: float = 2e-5) -> None:
     torch.testing.assert_close(ours.double(), theirs, atol=most, rtol=2e-5)
 
 
-@given(cases(), st.integers(1, 9), st.integers(1, 9))
-def test_one_pass_gives_every_statistic(case: Case, top: int, cells: int) -> None:
-    found = statistics(
-        case.query, case.key, case.rule, top=top, entropy=True, received=True, cells=cells
-    )
-    weights = case.weights
-    k = min(top, weights.shape[-1])
-    values = weights.topk(k).values
-    close(found.top_weights, values)
-    assert found.top_keys is not None
-    close(weights.gather(-1, found.top_keys), values)
-    close(found.entropy, torch.special.entr(weights).sum(-1), 1e-4)
-    close(found.received, weights.sum(-2), 1e-4)
-    grid = PoolGrid(*weights.shape[1:], cells)
-    for pool, reduce in ((found.pooled_max, torch.amax), (found.pooled_mean, torch.mean)):
-        expected = [
-            [reduce(tile, dim=(-1, -2)) for tile in strip.split(grid.columns, -1)]
-            for strip in weights.split(grid.rows, -2)
-        ]
-        close(pool, torch.stack([torch.stack(row, -1) for row in expected], -2))
-
-
-@given(cases(), st.integers(1, 7))
-def test_small_blocks_change_nothing(case: Case, numbers: int) -> None:
-    whole = statistics(case.query, case.key, case.rule, top=3, entropy=True, received=True, cells=4)
-    before, module.BLOCK_NUMBERS = module.BLOCK_NUMBERS, numbers
-    try:
-        parts = statistics(
-            case.query, case.key, case.rule, top=3, entropy=True, received=True, cells=4
-        )
-    finally:
-        module.BLOCK_NUMBERS = before
-    for name in ("lse", "top_weights", "entropy", "received", "pooled_max", "pooled_mean"):
-        torch.testing.assert_close(getattr(parts, name), getattr(whole, name), rtol=2e-5, atol=2e-5)
-
-
-@given(cases())
-def test_a_map_answers_like_its_dense_matrix(case: Case) -> None:
-    rule, bias = case.rule, case.rule.bias
+@given(st.sampled_from(CASES))
+def test_a_map_answers_like_its_dense_matrix(case: RuleCase) -> None:
     head = case.query.shape[0] - 1
     shown = AttentionMap.from_vectors(
-        case.query[head],
-        case.key[-1],
-        scale=rule.scale,
-        mask=rule.mask,
-        bias=None if bias is None else bias[0],
-        softcap=rule.softcap,
+        case.query[head], case.key[-1], **vars(case.rule.of_head(head))
     )
-    weights = case.weights[head]
+    weights = torch.from_numpy(case.weights[head])
     queries, keys = weights.shape
     close(shown.dense(), weights)
     close(shown[queries - 1], weights[-1])
@@ -146,16 +45,6 @@ def test_a_map_answers_like_its_dense_matrix(case: Case) -> None:
     close(stored.pooled(4, "mean"), shown.pooled(4, "mean").double())
     close(stored.received(), shown.received().double(), 1e-4)
     close(shown.difference(stored).dense(), torch.zeros_like(weights))
-
-
-@given(st.integers(1, 900), st.integers(1, 5), st.integers(0, 99), st.booleans())
-def test_the_largest_of_a_long_row(n: int, k: int, seed: int, tied: bool) -> None:
-    row = torch.rand(3, n, generator=torch.Generator().manual_seed(seed))
-    row = (row * 3).floor() if tied else row
-    values, places = largest(row, k)
-    torch.testing.assert_close(values, row.topk(min(k, n)).values)
-    torch.testing.assert_close(row.gather(-1, places), values)
-    assert all(len(set(p)) == len(p) for p in places.tolist())
 
 
 def test_half_precision_is_computed_in_float32() -> None:
@@ -207,8 +96,6 @@ def test_mistakes() -> None:
         AttentionMap.from_weights(torch.zeros(2))
     with pytest.raises(MaskError, match="broadcastable"):
         AttentionMap.from_vectors(torch.zeros(3, 2), torch.zeros(5, 2), mask=torch.ones(2, 2) > 0)
-    with pytest.raises(ShapeError, match="a multiple of key heads, got 3 and 2"):
-        statistics(torch.zeros(3, 4, 2), torch.zeros(2, 4, 2), Rule(1.0))
 
 
 def test_a_difference_goes_both_ways() -> None:

@@ -22,10 +22,10 @@ class Done(NamedTuple):
     stderr: str
 
 
-def regard(*arguments: str | Path) -> Done:
-    """The command in this process, from the project's root, its output into pipes."""
+def regard(*arguments: str | Path, folder: Path = ROOT) -> Done:
+    """The command in this process, in a folder (the project's root), its output into pipes."""
     out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), contextlib.chdir(ROOT):
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), contextlib.chdir(folder):
         try:
             main([str(a) for a in arguments])
             code = 0

@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -210,17 +208,3 @@ def test_a_hub_name_without_network(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("regard: error: there is no folder 'nobody/nothing', and the hub")
     assert done.stderr.count("\n") == 1
-
-
-PAGES = [
-    (page, *block)
-    for page in ("look", "heads")
-    for block in re.findall(
-        r"```console\n\$ regard (.*)\n((?:.*\n)*?)```", (ROOT / f"docs/{page}.md").read_text()
-    )
-]
-
-
-@pytest.mark.parametrize(("page", "command", "shown"), PAGES)
-def test_the_pages_show_what_is_printed(minilm: Path, page: str, command: str, shown: str) -> None:
-    assert regard(*shlex.split(command)).stdout.strip() == shown.strip()

@@ -15,7 +15,8 @@ from regard.models.classifier import sized as sized_classifier
 from regard.models.language import LanguageModel, sized
 from regard.models.reading import read_sentence
 from regard.pieces.tokenizer import Tokenizer
-from regard.store.folder import RunFolder, load_language_model, named_weights, write_weights
+from regard.store.folder import RunFolder, load_language_model
+from regard.store.weights import named_weights, write_weights
 from regard.trace import Trace
 from tests.cli.run import regard
 
@@ -28,7 +29,7 @@ def saved(folder: Path, task: str, model: LanguageModel | Classifier) -> Path:
     """A run folder as a finished run leaves it."""
     run = RunFolder(folder)
     run.write_config({"task": task, "model": model.config.to_dict(), "data": DATA})
-    TOKENS.save(run.tokens)
+    TOKENS.save(run.path / "tokens.json")
     write_weights(run.model, {k: v.detach().clone() for k, v in named_weights(model).items()})
     return folder
 

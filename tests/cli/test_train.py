@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from regard.cli import main
-from regard.cli.train import FLAGS, reversed_sides
-from regard.models import MODELS
+from regard.cli.train import FLAGS
+from regard.models.translators.config import MODELS
 from regard.store.folder import load_translator
 from regard.train.run.log import read_log
 
@@ -207,31 +207,19 @@ def test_a_checkpoint_cut_in_half(
 def test_tensorboard_is_not_there(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("regard.train.tasks.job.find_spec", {"tensorboard": None}.get)
+    monkeypatch.setattr("regard.train.run.start.find_spec", {"tensorboard": None}.get)
     text = refused(capsys, "--pairs", table, *TINY, "--tensorboard", "-o", tmp_path / "run")
     assert "TensorBoard needs an optional part: pip install 'regard[tensorboard]'" in text
     assert not (tmp_path / "run").exists()
-
-
-def test_reversed_sides() -> None:
-    assert reversed_sides({"source": "a", "target": "b", "valid_source": "c", "pairs": "d"}) == {
-        "source_column": 2,
-        "target_column": 1,
-        "target": "a",
-        "source": "b",
-        "valid_target": "c",
-        "pairs": "d",
-    }
-    assert reversed_sides({"source_column": 3})["target_column"] == 3
 
 
 def test_every_flag_is_a_setting() -> None:
     from dataclasses import fields
 
     from regard.models.language import LanguageConfig
-    from regard.models.translators.base import TranslatorConfig
-    from regard.train.config import PairsConfig, TrainConfig
-    from regard.train.data.config import LabelledConfig, TextConfig
+    from regard.models.translators.config import TranslatorConfig
+    from regard.train.config import TrainConfig
+    from regard.train.data.config import LabelledConfig, PairsConfig, TextConfig
 
     sections = [("data", PairsConfig), ("data", TextConfig), ("train", TrainConfig)]
     sections += [("data", LabelledConfig), ("model", TranslatorConfig), ("model", LanguageConfig)]

@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from regard.cli import main
-from regard.cli import words as command
 
 TEXT = "machine learning is fascinating\nnatural language processing is important\n"
 VECTORS = "the 1 0\ncat 0 2\n猫 1 2\n[bold]\x1b[31m 3 4\n"
@@ -154,14 +152,3 @@ def test_mistakes_are_one_line_and_exit_code_2(
     assert message in error
     assert error.count("\n") == 1
     assert "\x1b" not in error
-
-
-def test_plain_progress_speaks_only_when_it_takes_long(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    clock = iter([0.0, 1.0, 6.0, 6.0, 7.0, 12.0, 12.0])
-    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
-    with command.progress("loading") as report:
-        for done in (10, 20, 30, 40):  # at 1, 6, 7 and 12 seconds
-            report(done, 100)
-    assert capsys.readouterr().err == "loading: 20 %\nloading: 40 %\n"

@@ -5,7 +5,10 @@ import json
 import pytest
 import torch
 
-from regard.cost import MECHANISMS, PeakMemory, Setting, exponent, peak_bytes
+from regard.cost.mechanisms import MECHANISMS
+from regard.cost.peak import PeakMemory, peak_bytes
+from regard.cost.result import exponent
+from regard.cost.setting import Setting
 
 N = 1009  # a prime, so that no two sizes agree by accident
 x = torch.ones(N)

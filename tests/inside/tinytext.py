@@ -14,6 +14,8 @@ STORY = (
     "animal was small; it sat down. The animal didn't cross the street again.\n"
     "Unbelievably, the street stayed: wide, grey and empty."
 )
+SENTENCE = "the unbelievable animal was too tired. it didn't cross the street"
+"""In the words of the tiny BERT's vocabulary."""
 SPECIAL = ["<s>", "</s>", "<pad>"]
 
 

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from regard.models import Translator, TranslatorConfig, build
+from regard.models.translators.base import Translator
+from regard.models.translators.builder import build
+from regard.models.translators.config import TranslatorConfig
 
 VOCABULARY = 23
 

@@ -1,78 +1,65 @@
+"""What all configs have in common, on a config of its own."""
+
 from __future__ import annotations
 
-import json
-from dataclasses import FrozenInstanceError
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import pytest
 
 from regard.errors import ConfigError
-from regard.models import MODELS, TranslatorConfig
-from tests.models.batch import SHAPES
+from regard.models.config import ModelConfig, check_size, share, truth, whole
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_round_trip_through_json(name: str) -> None:
-    config = TranslatorConfig(model=name, vocabulary=23, dropout=0.25, **SHAPES[name])
-    assert TranslatorConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
+@dataclass(frozen=True)
+class LampConfig(ModelConfig):
+    what = "a lamp"
+
+    bulbs: int
+    dropout: float = 0.0
+    colour: str = ""
+
+    def problems(self) -> Iterator[str]:
+        yield from whole("bulbs", self.bulbs, 2)
+        yield from share("dropout", self.dropout)
 
 
-def test_a_config_names_only_what_its_design_has() -> None:
-    config = TranslatorConfig(model="bahdanau", vocabulary=23, width=10, hidden=7, readout=5)
-    assert config.to_dict() == {
-        "model": "bahdanau",
-        "vocabulary": 23,
-        "width": 10,
-        "hidden": 7,
-        "readout": 5,
-        "dropout": 0.0,
-        "tied": False,
-    }
-
-
-def test_a_config_does_not_change() -> None:
-    config = TranslatorConfig(model="bahdanau", vocabulary=23, width=10, hidden=7, readout=5)
-    with pytest.raises(FrozenInstanceError):
-        config.width = 11  # type: ignore[misc]
+def test_plain_data_and_back_without_what_is_not_there() -> None:
+    config = LampConfig(3)
+    assert config.to_dict() == {"bulbs": 3, "dropout": 0.0}
+    assert LampConfig.from_dict(config.to_dict()) == config
+    assert LampConfig.from_dict({"bulbs": 3, "colour": "red"}).to_dict()["colour"] == "red"
 
 
 def test_all_problems_are_told_at_once() -> None:
     with pytest.raises(ConfigError) as caught:
-        TranslatorConfig("transformer", 4, 10, heads=3, layers=1, hidden=7, dropout=1.0)
+        LampConfig(1, dropout=1)
     assert str(caught.value) == (
-        "a translator's settings do not fit: "
-        "vocabulary must be a whole number of at least 5, got 4; "
-        "dropout must be at least 0 and less than 1, got 1.0; "
-        "feedforward must be a whole number of at least 1, got 0; "
-        "transformer has no hidden: leave it out, got 7; "
-        'norm must be "pre" or "post", got \'\''
+        "a lamp's settings do not fit: bulbs must be a whole number of at least 2, got 1; "
+        "dropout must be at least 0 and less than 1, got 1"
+    )
+    with pytest.raises(ConfigError) as caught:
+        LampConfig.from_dict({"bulb": 3})
+    assert str(caught.value) == (
+        "a lamp's settings do not fit: there is no 'bulb'; did you mean 'bulbs'?; bulbs is missing"
     )
 
 
-@pytest.mark.parametrize(
-    ("settings", "text"),
-    [
-        ({"model": "transfomer"}, "got 'transfomer'; did you mean 'transformer'?"),
-        ({"model": "transformer", "heads": 3}, "heads must divide width, got 3 and 10"),
-        ({"model": "bahdanau", "heads": 2}, "bahdanau has no heads: leave it out, got 2"),
-        ({"model": "bahdanau", "norm": "pre"}, "bahdanau has no norm: leave it out, got 'pre'"),
-        ({"model": "bahdanau", "readout": 9, "tied": True}, "need readout = width"),
-        ({"model": "bahdanau", "width": 2.5}, "width must be a whole number of at least 1"),
-        ({"model": "bahdanau", "hidden": True}, "hidden must be a whole number"),
-        ({"model": "bahdanau", "dropout": "much"}, "dropout must be at least 0"),
-        ({"model": "bahdanau", "tied": "yes"}, "tied must be true or false, got 'yes'"),
-    ],
-)
-def test_each_problem_says_the_rule_and_what_was_got(settings: dict, text: str) -> None:
-    shape = SHAPES.get(settings["model"], SHAPES["transformer"])
-    with pytest.raises(ConfigError) as caught:
-        TranslatorConfig(**({"vocabulary": 23} | shape | settings))
-    assert text in str(caught.value)
+def test_numbers_shares_and_truths() -> None:
+    assert list(whole("n", 5, 5)) == list(share("p", 0)) == list(truth("t", False)) == []
+    for value in (4, 5.0, True, "5"):
+        assert list(whole("n", value, 5)) == [
+            f"n must be a whole number of at least 5, got {value!r}"
+        ]
+    for value in (-0.1, 1, "0.5", False):
+        assert list(share("p", value)) == [f"p must be at least 0 and less than 1, got {value!r}"]
+    assert list(truth("t", 1)) == ["t must be true or false, got 1"]
 
 
-def test_unknown_and_missing_names() -> None:
+def test_designs_and_sizes_that_are_not_there() -> None:
+    check_size("lamp", ("lamp", "torch"), "tiny")
     with pytest.raises(ConfigError) as caught:
-        TranslatorConfig.from_dict({"model": "bahdanau", "width": 3, "hiden": 5})
-    assert str(caught.value) == (
-        "a translator's settings do not fit: there is no 'hiden'; did you mean 'hidden'?; "
-        "vocabulary is missing"
-    )
+        check_size("lamb", ("lamp", "torch"), "tiny")
+    assert str(caught.value) == "model must be one of lamp, torch, got 'lamb'; did you mean 'lamp'?"
+    with pytest.raises(ConfigError, match="size must be one of tiny, small, base, got 'huge'"):
+        check_size("lamp", ("lamp", "torch"), "huge")

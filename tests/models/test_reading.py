@@ -1,4 +1,4 @@
-"""Accounts of reading: the model's own weights and probabilities, pieces put together to words."""
+"""Readings: the model's own weights and probabilities, pieces put together to words."""
 
 from __future__ import annotations
 
@@ -31,70 +31,70 @@ def model(name: str, tokens: Tokenizer, **changes: Any) -> LanguageModel:
 @pytest.mark.parametrize("name", DESIGNS)
 def test_surprisal_is_the_models_own(name: str) -> None:
     made = model(name, PIECES)
-    account = read_sentence(made, PIECES, "the cat dogs.")
+    reading = read_sentence(made, PIECES, "the cat dogs.")
     ids = PIECES.encode("the cat dogs.")
     with torch.no_grad():
         logs = made(torch.tensor([[BOS, *ids]]))[0].log_softmax(-1)
     bits = [-float(logs[t, i]) / math.log(2) for t, i in enumerate([*ids, EOS])]
-    assert account.words == ["<s>", "the", "cat", "dogs", "."]
-    assert account.surprisal[0] == 0
-    assert account.surprisal.sum() == pytest.approx(sum(bits[:-1]), rel=1e-5)
-    assert account.end == pytest.approx(bits[-1], rel=1e-5)
-    assert account.perplexity == pytest.approx(2 ** (sum(bits) / 5), rel=1e-5)
+    assert reading.words == ["<s>", "the", "cat", "dogs", "."]
+    assert reading.surprisal[0] == 0
+    assert reading.surprisal.sum() == pytest.approx(sum(bits[:-1]), rel=1e-5)
+    assert reading.end == pytest.approx(bits[-1], rel=1e-5)
+    assert reading.perplexity == pytest.approx(2 ** (sum(bits) / 5), rel=1e-5)
 
 
 @pytest.mark.parametrize("name", ["simple-rnn+attention", "lstmn"])
 def test_attention_is_what_the_reader_returns(name: str) -> None:
     made = model(name, SPACED, layers=2)
-    account = read_sentence(made, SPACED, "the cat sat .")
+    reading = read_sentence(made, SPACED, "the cat sat .")
     ids = torch.tensor([[BOS, *SPACED.encode("the cat sat .")]])
     with torch.no_grad():
         vectors = torch.nn.functional.embedding(ids, made.words)
-        reading = made.body.reader(vectors, need_weights=True)  # type: ignore[operator,union-attr]
-    assert account.attention.shape == (2, 1, 5, 5)
-    for k, weights in enumerate(reading.weights):
-        np.testing.assert_allclose(account.weights(k), weights[0], atol=1e-6)
+        own = made.body.reader(vectors, need_weights=True)  # type: ignore[operator,union-attr]
+    assert reading.attention.shape == (2, 1, 5, 5)
+    for k, weights in enumerate(own.weights):
+        np.testing.assert_allclose(reading.weights(k), weights[0], atol=1e-6)
 
 
 def test_pieces_of_a_word_are_put_together() -> None:
     made = model("transformer", PIECES)
-    account = read_sentence(made, PIECES, "the zoo .")
+    reading = read_sentence(made, PIECES, "the zoo .")
     pieces = PIECES.pieces(PIECES.encode("the zoo."))
-    assert account.words == ["<s>", "the", "zoo", "."]
-    assert account.unknown == ["zoo"], "z is no letter of the training text"
+    assert reading.words == ["<s>", "the", "zoo", "."]
+    assert reading.unknown == ["zoo"], "z is no letter of the training text"
     assert len(pieces) > 3
-    assert account.attention.shape == (2, 4, 4, 4)
-    np.testing.assert_allclose(account.attention.sum(-1), 1, atol=1e-6)
-    raw = account.trace["layer 1/self-attention/weights"].value[0, 2]
-    first = account.words.index("zoo")
+    assert reading.attention.shape == (2, 4, 4, 4)
+    np.testing.assert_allclose(reading.attention.sum(-1), 1, atol=1e-6)
+    raw = reading.trace["layer 1/self-attention/weights"].value[0, 2]
+    first = reading.words.index("zoo")
     own = raw[first : len(pieces), first : len(pieces)].sum(-1).mean()
-    assert account.weights(1, 2)[first, first] == pytest.approx(own, abs=1e-6)
-    np.testing.assert_allclose(account.weights(), account.attention[-1].mean(0))
+    assert reading.weights(1, 2)[first, first] == pytest.approx(own, abs=1e-6)
+    np.testing.assert_allclose(reading.weights(), reading.attention[-1].mean(0))
 
 
 def test_no_attention_no_layers() -> None:
-    account = read_sentence(model("lstm", PIECES), PIECES, "the cat")
-    assert account.attention.shape == (0, 1, 3, 3)
-    assert [step.name for step in account.summary()] == ["surprisal"]
+    reading = read_sentence(model("lstm", PIECES), PIECES, "the cat")
+    assert reading.attention.shape == (0, 1, 3, 3)
+    assert [step.name for step in reading.summary()] == ["surprisal"]
 
 
 def test_layers_and_heads_that_are_not_there() -> None:
-    account = read_sentence(model("transformer", PIECES), PIECES, "the cat")
+    reading = read_sentence(model("transformer", PIECES), PIECES, "the cat")
     with pytest.raises(ConfigError, match="layer must be from 0 to 1, got 2"):
-        account.weights(2)
+        reading.weights(2)
     with pytest.raises(ConfigError, match="head must be from 0 to 3, got -1"):
-        account.weights(0, -1)
+        reading.weights(0, -1)
 
 
 def test_the_summary_is_a_trace_that_reads_back() -> None:
-    account = read_sentence(model("lstmn", PIECES), PIECES, "the cat sat")
+    reading = read_sentence(model("lstmn", PIECES), PIECES, "the cat sat")
     import json
 
-    again = Trace.from_dict(json.loads(account.summary().to_json()))
-    assert again.tokens == account.words
-    np.testing.assert_array_equal(again["layer 0/attention"].value, account.weights())
-    assert again["layer 0/attention"].labels["query"] == account.words
-    np.testing.assert_allclose(again["surprisal"].value, account.surprisal)
+    again = Trace.from_dict(json.loads(reading.summary().to_json()))
+    assert again.tokens == reading.words
+    np.testing.assert_array_equal(again["layer 0/attention"].value, reading.weights())
+    assert again["layer 0/attention"].labels["query"] == reading.words
+    np.testing.assert_allclose(again["surprisal"].value, reading.surprisal)
 
 
 @pytest.mark.parametrize(
@@ -117,9 +117,9 @@ def test_nothing_to_read() -> None:
 
 
 def test_a_special_token_in_the_text_is_unknown() -> None:
-    account = read_sentence(model("lstm", SPACED), SPACED, "the </s> sat")
-    assert account.words == ["<s>", "the", "</s>", "sat"]
-    assert account.unknown == ["</s>"]
+    reading = read_sentence(model("lstm", SPACED), SPACED, "the </s> sat")
+    assert reading.words == ["<s>", "the", "</s>", "sat"]
+    assert reading.unknown == ["</s>"]
 
 
 def test_a_verdict() -> None:

@@ -6,7 +6,7 @@ import torch
 
 from regard import record
 from regard.attention import padding
-from regard.recurrent.fusion import DeepFusion, Fused, Fusion, ShallowFusion
+from regard.recurrent.fusion import DeepFusion, Fusion, FusionStep, ShallowFusion
 from tests.recurrent import reference
 from tests.recurrent.readers import same
 from tests.recurrent.reference import random
@@ -29,14 +29,14 @@ class Run(torch.nn.Module):
         super().__init__()
         self.net = net
 
-    def forward(self, x: torch.Tensor, tapes: torch.Tensor, lengths: list[int]) -> Fused:
+    def forward(self, x: torch.Tensor, tapes: torch.Tensor, lengths: list[int]) -> FusionStep:
         last = tapes[torch.arange(len(lengths)), torch.tensor(lengths) - 1]
         source = self.net.source(tapes, padding(torch.tensor(lengths), tapes.shape[1]))
-        fused: Fused = self.net(x, self.net.start(last), source)
+        fused: FusionStep = self.net(x, self.net.start(last), source)
         return fused
 
 
-def run(net: Fusion, x: torch.Tensor, tapes: torch.Tensor, lengths: list[int]) -> Fused:
+def run(net: Fusion, x: torch.Tensor, tapes: torch.Tensor, lengths: list[int]) -> FusionStep:
     return Run(net)(x, tapes, lengths)
 
 

@@ -9,7 +9,6 @@ from torch import nn
 
 from regard import record
 from regard.recurrent import GatedUnit
-from regard.recurrent.scan.gated import scan
 from tests.recurrent import reference
 
 
@@ -83,19 +82,6 @@ def test_is_not_the_gru_of_pytorch() -> None:
     ours, theirs = made(x), gru(x)[0]
     torch.testing.assert_close(ours[:, 0], theirs[:, 0])  # s_0 = 0: nothing to reset
     assert (ours[:, 1] - theirs[:, 1]).abs().max() > 1e-3
-
-
-def test_the_written_out_gradient_is_right() -> None:
-    made = unit()
-    inputs = reference.random(4, 2, 15).requires_grad_()
-    state = reference.random(2, 5).requires_grad_()
-    reset = torch.tensor([[[True], [True]], [[True], [False]], [[False]] * 2, [[False]] * 2])
-    for rows in (None, reset):
-        assert torch.autograd.gradcheck(scan, (inputs, state, made.gates, made.candidate, rows))
-
-
-def test_an_empty_sequence_has_no_states() -> None:
-    assert GatedUnit(3, 5)(torch.zeros(2, 0, 3)).shape == (2, 0, 5)
 
 
 def test_record_shows_the_states() -> None:

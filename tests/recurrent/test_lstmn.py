@@ -5,10 +5,8 @@ import math
 import numpy as np
 import pytest
 import torch
-from torch import nn
 
-from regard import RegardError
-from regard.recurrent import LSTMN, Tapes
+from regard.recurrent import LSTMN
 from tests.recurrent import reference
 from tests.recurrent.readers import reader, same
 
@@ -51,48 +49,8 @@ def test_states_computed_by_hand() -> None:
     same(read.weights[0][0], torch.tensor([[0, 0, 0], [1, 0, 0], [0.5, 0.5, 0]]).double())
 
 
-@pytest.mark.parametrize("layers", [1, 2])
-@pytest.mark.parametrize("bias", [True, False])
-def test_without_attention_it_is_the_lstm_of_torch(layers: int, bias: bool) -> None:
-    torch_lstm = nn.LSTM(3, 5, layers, batch_first=True, bias=bias)
-    x, first = torch.randn(2, 7, 3), torch.randn(2, layers, 2, 5)
-    ours = LSTMN.from_torch(torch_lstm)
-    for lstm in (torch_lstm, ours.to_torch()):
-        for given, state in ((None, None), (tuple(first), Tapes.of(*first))):
-            output, (h, c) = lstm(x, given)
-            read = ours(x, state)
-            assert read.state.cells is not None
-            same(read.output, output, atol=1e-6)
-            same(read.state.hidden[:, :, -1], h, atol=1e-6)
-            same(read.state.cells[:, :, -1], c, atol=1e-6)
-
-
-def test_without_attention_the_gradients_are_those_of_torch() -> None:
-    lstm = nn.LSTM(3, 5, batch_first=True).double()
-    ours, x = LSTMN.from_torch(lstm), reference.random(2, 7, 3)
-    lstm(x)[0].square().sum().backward()
-    ours(x).output.square().sum().backward()
-    layer = ours.parts()[0]
-    for mine, theirs in (
-        (layer.inputs.weight, lstm.weight_ih_l0),
-        (layer.recurrent, lstm.weight_hh_l0),
-        (layer.inputs.bias, lstm.bias_ih_l0),
-    ):
-        assert mine.grad is not None
-        assert theirs.grad is not None
-        same(mine.grad, theirs.grad)
-
-
 def test_a_window_of_one_is_no_attention() -> None:
     net, plain = reader("lstmn", window=1), reader("lstmn", attention=False)
     plain.load_state_dict({name: net.state_dict()[name] for name in plain.state_dict()})
     x = reference.random(2, 7, 3)
     same(net(x).output, plain(x).output)
-
-
-def test_what_cannot_be() -> None:
-    with pytest.raises(RegardError, match=r"nn.LSTM has no attention: only a reader with"):
-        LSTMN(3, 5).to_torch()
-    for module in (nn.LSTM(3, 5, bidirectional=True), nn.LSTM(3, 5, proj_size=2)):
-        with pytest.raises(RegardError, match="bidirectional or has proj_size cannot be converted"):
-            LSTMN.from_torch(module)

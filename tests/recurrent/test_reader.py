@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -221,87 +220,6 @@ def test_the_record_names_each_step(kind: str) -> None:
             assert f"layer 0/step 1/{name}" in trace
 
 
-ERRORS = {
-    "more than the padding": (
-        {"lengths": torch.tensor([5, 2])},
-        "a length is from 0 to the 4 positions there are, got 2 to 5",
-    ),
-    "negative": (
-        {"lengths": torch.tensor([4, -1])},
-        "a length is from 0 to the 4 positions there are, got -1 to 4",
-    ),
-    "too many": (
-        {"lengths": torch.tensor([4, 2, 1])},
-        "lengths needs one number for each of the 2 sequences, got the shape (3,)",
-    ),
-    "float": (
-        {"lengths": torch.tensor([4.0, 2.0])},
-        "lengths are whole numbers, got torch.float32",
-    ),
-}
-
-
-@kinds
-@pytest.mark.parametrize("case", ERRORS)
-def test_lengths_that_cannot_be(kind: str, case: str) -> None:
-    options, text = ERRORS[case]
-    with pytest.raises(RegardError) as caught:
-        reader(kind)(random(2, 4, 3), **options)
-    assert str(caught.value) == text
-
-
-def first_state(kind: str, *shape: int, **options: Any) -> Tapes:
-    """The state (layers, batch, hidden) of a reader of this kind."""
-    zeros = torch.zeros(shape, **{"dtype": torch.float64, **options})
-    return Tapes.of(zeros, zeros if kind == "lstmn" else None)
-
-
-MUST = "must have the input's dtype and device, torch.float64 on cpu, got"
-STATES = {
-    "of another batch": (
-        lambda kind: first_state(kind, 1, 3, 5),
-        "the state's hidden must be (1, 2, 1, 5) here, got (1, 3, 1, 5)",
-    ),
-    "of another width": (
-        lambda kind: first_state(kind, 1, 2, 7),
-        "the state's hidden must be (1, 2, 1, 5) here, got (1, 2, 1, 7)",
-    ),
-    "of more layers": (
-        lambda kind: first_state(kind, 2, 2, 5),
-        "the state's hidden must be (1, 2, 1, 5) here, got (2, 2, 1, 5)",
-    ),
-    "without the axis of slots": (
-        lambda kind: first_state(kind, 1, 2, 5)._replace(hidden=torch.zeros(1, 2, 5)),
-        "the state's hidden must be (1, 2, 0, 5) here, got (1, 2, 5)",
-    ),
-    "with another summary": (
-        lambda kind: first_state(kind, 1, 2, 5)._replace(summary=torch.zeros(2, 5)),
-        "the state's summary must be (1, 2, 5) here, got (2, 5)",
-    ),
-    "longer than it is": (
-        lambda kind: first_state(kind, 1, 2, 5)._replace(lengths=torch.tensor([1, 2])),
-        "a length is from 0 to the 1 slots there are, got 1 to 2",
-    ),
-    "of another dtype": (
-        lambda kind: first_state(kind, 1, 2, 5, dtype=torch.float32),
-        f"the state's hidden {MUST} torch.float32 on cpu; move it with .to(…)",
-    ),
-    "on another device": (
-        lambda kind: first_state(kind, 1, 2, 5, device="meta"),
-        f"the state's hidden {MUST} torch.float64 on meta; move it with .to(…)",
-    ),
-}
-
-
-@kinds
-@pytest.mark.parametrize("case", STATES)
-def test_states_that_cannot_be(kind: str, case: str) -> None:
-    made, text = STATES[case]
-    with pytest.raises(RegardError) as caught:
-        reader(kind)(random(2, 4, 3), made(kind))
-    assert str(caught.value) == text
-
-
 @kinds
 @grads
 def test_sequences_of_length_zero_alone_change_nothing(kind: str, grad: bool) -> None:
@@ -323,14 +241,6 @@ def test_inputs_of_the_wrong_shape() -> None:
         assert str(caught.value) == f"the input must be {order} with width 3, got (2, 4, 7)"
     with pytest.raises(RegardError, match=r"one word of each sequence is \(batch, width\)"):
         reader("lstmn").step(random(2, 1, 3))
-    for kind, other, text in (
-        ("xc dot", "lstmn", "has no cells"),
-        ("lstmn", "xc dot", "has cells"),
-    ):
-        with pytest.raises(RegardError, match=f"this reader's state {text}"):
-            reader(kind)(random(2, 4, 3), first_state(other, 1, 2, 5))
-    with pytest.raises(RegardError, match=r"\(layers, batch, hidden\), got \(2, 5\)"):
-        Tapes.of(torch.zeros(2, 5))
 
 
 @pytest.mark.parametrize("cls", [LSTMN, SelfAttentiveRNN])

@@ -3,10 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from torch import nn
 
 from regard import RegardError
-from regard.recurrent import SelfAttentiveRNN, Tapes
+from regard.recurrent import SelfAttentiveRNN
 from tests.recurrent import reference
 from tests.recurrent.readers import KINDS, reader, same
 
@@ -46,20 +45,6 @@ def test_states_computed_by_hand() -> None:
     same(read.weights[0][0, 2], third)
 
 
-@pytest.mark.parametrize("layers", [1, 2])
-@pytest.mark.parametrize("bias", [True, False])
-def test_without_attention_it_is_the_rnn_of_torch(layers: int, bias: bool) -> None:
-    torch_rnn = nn.RNN(3, 5, layers, batch_first=True, bias=bias)
-    x, first = torch.randn(2, 7, 3), torch.randn(layers, 2, 5)
-    ours = SelfAttentiveRNN.from_torch(torch_rnn)
-    for rnn in (torch_rnn, ours.to_torch()):
-        for given, state in ((None, None), (first, Tapes.of(first))):
-            output, last = rnn(x, given)
-            read = ours(x, state)
-            same(read.output, output, atol=1e-6)
-            same(read.state.hidden[:, :, -1], last, atol=1e-6)
-
-
 def test_a_window_of_one_is_no_attention() -> None:
     net, plain = reader("xc dot", window=1), reader("xc dot", attention=False)
     plain.load_state_dict({name: net.state_dict()[name] for name in plain.state_dict()})
@@ -74,9 +59,5 @@ def test_what_cannot_be() -> None:
         SelfAttentiveRNN(3, 5, score="cosine")  # type: ignore[arg-type]
     with pytest.raises(RegardError, match="form='xch' needs attention"):
         SelfAttentiveRNN(3, 5, form="xch", attention=False)
-    with pytest.raises(RegardError, match=r"nn.RNN has no attention: only a reader with"):
-        SelfAttentiveRNN(3, 5).to_torch()
-    with pytest.raises(RegardError, match="nonlinearity='relu'"):
-        SelfAttentiveRNN.from_torch(nn.RNN(3, 5, nonlinearity="relu"))
     with pytest.raises(RegardError, match="attention=False has no weights to give"):
         SelfAttentiveRNN(3, 5, attention=False)(torch.zeros(4, 2, 3), need_weights=True)

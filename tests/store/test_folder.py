@@ -1,57 +1,25 @@
-"""Run folders: weights with tied parts, what does not fit, two processes in one folder."""
+"""Run folders: what is read of a finished one, and what is none."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
-from torch import nn
+from safetensors.torch import save_file
 
 from regard.errors import FileError
-from regard.models.translators.base import build, sized
+from regard.models.translators.builder import build
+from regard.models.translators.config import sized
 from regard.pieces.tokenizer import Tokenizer
-from regard.store.folder import (
-    RunFolder,
-    load_translator,
-    named_weights,
-    set_weights,
-    write_weights,
-)
+from regard.store.folder import RunFolder, load_language_model, load_translator
+from regard.store.weights import named_weights
+from regard.train.tasks.perplexity import score_text
+from tests.cli.run import regard
 
-
-class Tied(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.words = nn.Embedding(5, 3)
-        self.output = nn.Linear(3, 5, bias=False)
-        self.output.weight = self.words.weight
-        self.register_buffer("kept", torch.ones(2))
-        self.register_buffer("forgotten", torch.ones(2), persistent=False)
-
-
-def test_tied_weights_are_kept_once(tmp_path: Path) -> None:
-    one, other = Tied(), Tied()
-    assert list(named_weights(one)) == ["kept", "words.weight"]
-    write_weights(tmp_path / "m.safetensors", named_weights(one))
-    set_weights(other, load_file(tmp_path / "m.safetensors"), "it")
-    assert torch.equal(other.output.weight, one.words.weight)
-    assert other.output.weight is other.words.weight
-
-
-@pytest.mark.parametrize(
-    ("change", "text"),
-    [
-        ({"kept": None}, "lacks 'kept'"),
-        ({"more": torch.ones(1)}, "has a strange 'more'"),
-        ({"kept": torch.ones(3)}, "has a misshaped 'kept'"),
-    ],
-)
-def test_weights_that_do_not_fit(change: dict[str, torch.Tensor | None], text: str) -> None:
-    weights = {**named_weights(Tied()), **change}
-    with pytest.raises(FileError, match=text):
-        set_weights(Tied(), {k: v for k, v in weights.items() if v is not None}, "it")
+SAVED = Path(__file__).with_name("saved")
+"""A run folder (its text: run.txt), and the same packed, as version 0.1.0 left them."""
 
 
 @pytest.fixture
@@ -61,7 +29,7 @@ def run(tmp_path: Path) -> RunFolder:
     tokens = Tokenizer.train(["eins zwei one two"] * 3, 30)
     config = sized("bahdanau", "tiny", len(tokens))
     folder.write_config({"task": "translate", "model": config.to_dict()})
-    tokens.save(folder.tokens)
+    tokens.save(folder.path / "tokens.json")
     weights = {name: t.detach().half() for name, t in named_weights(build(config)).items()}
     save_file(weights, folder.model)
     return folder
@@ -93,18 +61,25 @@ def test_folders_that_are_not_translators(run: RunFolder, tmp_path: Path) -> Non
         load_translator(run.path)
 
 
-def test_one_process_at_a_time(run: RunFolder) -> None:
-    with (
-        run.locked(),
-        pytest.raises(FileError, match="another process is training"),
-        RunFolder(run.path).locked(),
-    ):
-        pass
-    with run.locked():
-        pass
+def test_models_may_share_a_vocabulary(run: RunFolder) -> None:
+    (run.path / "tokens.json").rename(run.path.parent / "both.json")
+    run.write_config({**run.read_config(), "tokens": "../both.json"})
+    _, tokens = load_translator(run.path)
+    assert tokens.decode(tokens.encode("zwei")) == "zwei"
 
 
-def test_a_file_where_the_folder_should_be(tmp_path: Path) -> None:
-    (tmp_path / "run").write_text("mine")
-    with pytest.raises(FileError, match="not a run folder"):
-        RunFolder(tmp_path / "run").check_new()
+@pytest.mark.parametrize(("name", "perplexity"), [("run", 14.174381), ("packed", 14.1743)])
+def test_what_was_saved_before_still_loads(name: str, perplexity: float) -> None:
+    model, tokens = load_language_model(SAVED / name)
+    texts = (SAVED / "run" / "valid.txt").read_text().splitlines()
+    found = score_text(model, tokens, texts).perplexity
+    assert found == pytest.approx(perplexity, rel=1e-5 if name == "run" else 1e-3)
+
+
+def test_a_run_saved_before_goes_on(tmp_path: Path) -> None:
+    shutil.copytree(SAVED / "run", tmp_path / "run")
+    command = ["train", "lm", "-o", tmp_path / "run", "--resume", "--text", SAVED / "run.txt"]
+    done = regard(*command, "--steps", "8")
+    assert done.returncode == 0, done.stderr
+    assert "resumed at step 6, epoch 1" in done.stdout
+    assert "done (steps) after 8 updates" in done.stdout

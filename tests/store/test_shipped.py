@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-import shlex
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,9 @@ import torch
 from safetensors.torch import load_file
 
 from regard.models.translators.translation import translate_texts
-from regard.store.folder import load_translator
+from regard.store.folder import RunFolder, load_translator
 from regard.store.shipped import HOME, find_translator, names, pack
-from tests.cli.run import ROOT, regard
+from tests.cli.run import regard
 
 TRANSLATORS = names("translate")
 EVERYDAY = Path(__file__).parent / "everyday.tsv"
@@ -59,14 +60,6 @@ def test_there_are_the_four_designs() -> None:
     assert TRANSLATORS == ["bahdanau", "encoder-decoder", "transformer", "word-by-word"]
 
 
-def test_the_page_of_results_shows_what_they_say() -> None:
-    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
-    shown = re.findall(r"^\$ regard (translate .*)\n(.*)\n", page, re.MULTILINE)
-    assert len(shown) >= 4
-    for command, said in shown:
-        assert regard(*shlex.split(command)).stdout.strip() == said
-
-
 def test_help_looks_at_helfen() -> None:
     done = regard("translate", HELP, "--json", "-")
     found = json.loads(done.stdout)
@@ -75,14 +68,11 @@ def test_help_looks_at_helfen() -> None:
     assert found["source"][int(row.argmax())] == "helfen"
 
 
-def test_words_that_change_places_cross_as_the_page_shows() -> None:
-    page = (ROOT / "docs" / "translate.md").read_text(encoding="utf-8")
-    command, shown = re.findall(r"^```console\n\$ regard (.*)\n((?:.*\n)*?)```", page, re.M)[0]
-    words = shlex.split(command)
-    assert regard(*words).stdout == shown
-    found = json.loads(regard(*words[:-1], "--json", "-").stdout)
-    looked = np.array(found["alignment"]).argmax(1)
-    at = {word: found["source"][place] for word, place in zip(found["target"], looked, strict=True)}
+def test_words_that_change_places_cross() -> None:
+    done = regard("translate", "Gestern habe ich ein Buch gekauft.", "--json", "-")
+    found = json.loads(done.stdout)
+    most = np.array(found["alignment"]).argmax(1)
+    at = {word: found["source"][place] for word, place in zip(found["target"], most, strict=True)}
     crossing = {"bought": "gekauft", "book": "Buch", "yesterday": "Gestern"}
     assert {word: at[word] for word in crossing} == crossing
 
@@ -124,6 +114,20 @@ def test_packing_keeps_the_model(tmp_path: Path) -> None:
         assert torch.equal(one, other)
 
 
+def test_equal_files_stand_once() -> None:
+    files = [path for path in HOME.rglob("*") if path.is_file()]
+    digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
+    assert len(set(digests)) == len(files)
+
+
+def test_packing_beside_an_equal_vocabulary_shares_it(tmp_path: Path) -> None:
+    shutil.copy(HOME / "german-english.json", tmp_path / "words.json")
+    pack(HOME / TRANSLATORS[0], tmp_path / "packed")
+    assert RunFolder(tmp_path / "packed").read_config()["tokens"] == "../words.json"
+    assert not (tmp_path / "packed" / "tokens.json").exists()
+    load_translator(tmp_path / "packed")
+
+
 def test_the_language_models_are_small_and_attributed() -> None:
     assert names("lm") == ["lstmn", "simple-rnn+attention"]
     files = [file for name in names("lm") for file in (HOME / name).iterdir()]
@@ -134,9 +138,6 @@ def test_the_language_models_are_small_and_attributed() -> None:
             assert word in text
 
 
-def test_they_read_as_the_page_shows() -> None:
-    page = (ROOT / "docs" / "read.md").read_text(encoding="utf-8")
-    command, shown = re.findall(r"^```console\n\$ regard (read .*)\n((?:.*\n)*?)```", page, re.M)[0]
-    assert regard(*shlex.split(command)).stdout == shown
+def test_they_read() -> None:
     done = regard("read", "--model", "simple-rnn+attention", "Tom said that he was tired.")
     assert done.stdout.startswith("simple-rnn+attention: what each word attends to, in hundredths")

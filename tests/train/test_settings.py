@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from regard.errors import ConfigError, FileError
-from regard.train.config import PairsConfig, TrainConfig
+from regard.train.config import TrainConfig
+from regard.train.data.config import PairsConfig, reversed_sides
 from regard.train.settings import flat, make, merged, nested, parse_assignment, read_toml
 
 
@@ -110,24 +111,25 @@ def test_toml(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "file", "section", "name"),
+    ("page", "file", "section", "names"),
     [
-        ("train", "config", "data", "PairsConfig"),
-        ("train", "config", "train", "TrainConfig"),
-        ("language", "textconfig", "data", "TextConfig"),
-        ("language", "textconfig", "data", "PartsConfig"),
-        ("classify", "textconfig", "data", "LabelledConfig"),
-        ("classify", "textconfig", "data", "PartsConfig"),
+        ("train", "config", "train", ["TrainConfig"]),
+        ("train", "data/config", "data", ["PairsConfig", "PartsConfig"]),
+        ("language", "data/config", "data", ["TextConfig", "SentencesConfig", "PartsConfig"]),
+        ("classify", "data/config", "data", ["LabelledConfig", "SentencesConfig", "PartsConfig"]),
     ],
 )
 def test_the_documentation_lists_every_setting(
-    page: str, file: str, section: str, name: str
+    page: str, file: str, section: str, names: list[str]
 ) -> None:
     root = Path(__file__).parents[2]
     text = (root / f"docs/{page}.md").read_text(encoding="utf-8")
     tree = ast.parse((root / f"regard/train/{file}.py").read_text(encoding="utf-8"))
-    kind = next(n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == name)
-    for field, sentence in zip(kind.body, kind.body[1:], strict=False):
+    kinds = [n for n in tree.body if isinstance(n, ast.ClassDef) and n.name in names]
+    assert len(kinds) == len(names)
+    for field, sentence in (
+        p for kind in kinds for p in zip(kind.body, kind.body[1:], strict=False)
+    ):
         if isinstance(field, ast.AnnAssign):
             assert isinstance(field.target, ast.Name)
             assert field.value is not None
@@ -135,3 +137,15 @@ def test_the_documentation_lists_every_setting(
             default = ast.unparse(field.value).strip("'")
             said = ast.literal_eval(sentence.value)
             assert f"| `{section}.{field.target.id}` | {default} | {said} |" in text
+
+
+def test_reversed_sides() -> None:
+    assert reversed_sides({"source": "a", "target": "b", "valid_source": "c", "pairs": "d"}) == {
+        "source_column": 2,
+        "target_column": 1,
+        "target": "a",
+        "source": "b",
+        "valid_target": "c",
+        "pairs": "d",
+    }
+    assert reversed_sides({"source_column": 3})["target_column"] == 3

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from regard.errors import RegardError
-from regard.worked import Example, compute
+from regard.worked.example import Example, compute
 from regard.worked.sentence import from_sentence, on_equal_words
 
 

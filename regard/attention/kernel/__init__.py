@@ -2,6 +2,7 @@
 attention of recurrent networks, forward and back.
 
 kernel.h       the interface: one call, plain fields       build.py    compiled at installation
+layout.h       its fields as numbers, to be compared with  layout.py   the same fields in Python
 attention.cpp  a task, its blocks of queries, chunks       library.py  found, checked, loaded
 tile.h         the two matrix products                     run.py      tensors in, tensors out
 top.h, pool.h  statistics of rows                          vector.h    one vector, any width

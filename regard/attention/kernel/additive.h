@@ -4,7 +4,7 @@
 //     a[i]  = exp(e[i]) / sum_i exp(e[i])      0 at forbidden slots
 //     mixed = sum_i a[i] value_i
 //
-// and of its gradient. additive.py packs the same fields in the same order.
+// and of its gradient. layout.py declares the same fields.
 #pragma once
 #include <stdint.h>
 

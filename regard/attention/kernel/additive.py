@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import struct
-
 import torch
 from torch import Tensor
 
+from regard.attention.kernel.layout import LookLayout, tape
 from regard.attention.kernel.library import Kernel, kernel
-from regard.attention.kernel.run import watched
-
-LOOK = struct.Struct("50q")
-"""The fields of ``struct Look`` in additive.h, in its order."""
-NO_TAPE = (0, 0, 0, 0)
+from regard.attention.private import watched
 
 
 class AdditiveLook:
@@ -44,21 +39,25 @@ class AdditiveLook:
         # Named, so that they live as long as this: the kernel gets addresses.
         self.kept = keys, queries, v, values, weights, mixed, forbidden
         self.given = d_e, d_queries, d_scores, d_squares, d_v
-        self.call = LOOK.pack(
-            *_tape(keys, "bs"),
-            *_tape(queries, "tb"),
-            *_tape(v, ""),
-            *_tape(values, "bs"),
-            *_tape(weights, "tbs"),
-            *_tape(mixed, "tb"),
-            *((0, 0) if forbidden is None else (forbidden.data_ptr(), forbidden.stride(0))),
-            *(keys.shape[0], keys.shape[2], values.shape[2], torch.get_num_threads()),
-            *_tape(d_e, "bs"),
-            *_tape(d_queries, "tb"),
-            *_tape(d_scores, "bs"),
-            *_tape(d_squares, "bs"),
-            *_tape(d_v, "b"),
+        self.call = LookLayout(
+            keys=tape(keys, "bs"),
+            queries=tape(queries, "tb"),
+            v=tape(v, ""),
+            values=tape(values, "bs"),
+            weights=tape(weights, "tbs"),
+            mixed=tape(mixed, "tb"),
+            batch=keys.shape[0],
+            hidden=keys.shape[2],
+            width=values.shape[2],
+            threads=torch.get_num_threads(),
         )
+        if forbidden is not None:
+            self.call.forbidden = forbidden.data_ptr()
+            self.call.forbidden_stride = forbidden.stride(0)
+        axes = {"d_e": "bs", "d_queries": "tb", "d_scores": "bs", "d_squares": "bs", "d_v": "b"}
+        for (name, own), given in zip(axes.items(), self.given, strict=True):
+            if given is not None:
+                setattr(self.call, name, tape(given, own))
 
     def look(self, t: int, seen: slice) -> None:
         self.it.look(self.call, False, t, seen.start, seen.stop)
@@ -78,14 +77,3 @@ def usable(*tensors: Tensor) -> Kernel | None:
         for x in tensors
     )
     return it if fine and not watched() else None
-
-
-def _tape(tensor: Tensor | None, axes: str) -> tuple[int, ...]:
-    """Address and strides of (step, sequence, slot), of which ``tensor`` has these ``axes`` first.
-
-    A last axis of slots has a stride like every other.
-    """
-    if tensor is None:
-        return NO_TAPE
-    strides = dict(zip(axes, tensor.stride(), strict=False))
-    return (tensor.data_ptr(), *(strides.get(axis, 0) for axis in "tbs"))

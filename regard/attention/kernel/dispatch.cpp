@@ -11,6 +11,7 @@
 
 #include "additive.h"
 #include "kernel.h"
+#include "layout.h"
 
 using regard::Call;
 using regard::Look;
@@ -144,6 +145,12 @@ EXPORT int regard_runs_here(int i) { return i >= 0 && i < COUNT && VARIANTS[i].r
 
 // The sources this was compiled from, as build.py knows them.
 EXPORT const char* regard_sources() { return REGARD_SOURCES; }
+
+// Line i of the layout that a caller must have, "name place size"; null if there are no more.
+EXPORT const regard::Place* regard_layout(int i) {
+  constexpr int count = sizeof regard::LAYOUT / sizeof regard::LAYOUT[0];
+  return i >= 0 && i < count ? &regard::LAYOUT[i] : nullptr;
+}
 
 // Whether threads come from PyTorch's OpenMP.
 EXPORT int regard_shares_threads() { return dlsym(RTLD_DEFAULT, "GOMP_parallel") != nullptr; }

@@ -4,7 +4,7 @@
 //     a[i,j]     = exp(score[i,j]) / sum_j exp(score[i,j])
 //     out[i]     = sum_j a[i,j] v_j
 //
-// What is not wanted has a null pointer. library.py packs the same fields in the same order.
+// What is not wanted has a null pointer. layout.py declares the same fields.
 #pragma once
 #include <stdint.h>
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import os
-import struct
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from regard.attention.kernel import build
+from regard.attention.kernel.layout import CallLayout, LookLayout, PlaceLayout, difference
+from regard.attention.private import UNKNOWN
 from regard.errors import ConfigError
 
 SWITCH = "REGARD_KERNEL"
@@ -17,8 +19,6 @@ SWITCH = "REGARD_KERNEL"
 MOST_TOP = 32
 """The kernel finds at most so many of a row's largest weights."""
 MOST_WIDTH = 256
-CALL = struct.Struct("51q2d")
-"""The fields of ``struct Call`` in kernel.h, in its order."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class Kernel:
     """Whether its threads are those of PyTorch's OpenMP."""
     library: ctypes.CDLL
 
-    def attend(self, call: bytes) -> None:
+    def attend(self, call: CallLayout) -> None:
         if self.library.regard_attend(self.number, call):
             raise MemoryError("the attention kernel found no memory for its working space")
 
-    def look(self, call: bytes, back: bool, t: int, start: int, stop: int) -> None:
+    def look(self, call: LookLayout, back: bool, t: int, start: int, stop: int) -> None:
         self.library.regard_look(self.number, call, back, t, start, stop)
 
 
@@ -52,9 +52,11 @@ def load(path: Path, wanted: str = "") -> Kernel | str:
         return f"it cannot be loaded: {error}"
     try:
         library.regard_variant.restype = library.regard_sources.restype = ctypes.c_char_p
-        number, packed, long = ctypes.c_int, ctypes.c_char_p, ctypes.c_int64
-        library.regard_attend.argtypes = (number, packed)
-        library.regard_look.argtypes = (number, packed, number, long, long, long)
+        library.regard_layout.restype = ctypes.POINTER(PlaceLayout)
+        number, long = ctypes.c_int, ctypes.c_int64
+        library.regard_attend.argtypes = (number, ctypes.POINTER(CallLayout))
+        look = ctypes.POINTER(LookLayout)
+        library.regard_look.argtypes = (number, look, number, long, long, long)
         library.regard_look.restype = None
         sources = library.regard_sources().decode()
         shares = bool(library.regard_shares_threads())
@@ -62,6 +64,8 @@ def load(path: Path, wanted: str = "") -> Kernel | str:
         return f"it is not a kernel of regard: {error}"
     if sources != build.digest():
         return "it was compiled from other sources than those here: compile it anew"
+    if (other := difference(_places(library))) is not None:
+        return other
     names: dict[str, bool] = {}
     while (name := library.regard_variant(len(names))) is not None:
         names[name.decode()] = bool(library.regard_runs_here(len(names)))
@@ -73,6 +77,15 @@ def load(path: Path, wanted: str = "") -> Kernel | str:
     if chosen is None:
         return "this CPU has neither AVX-512 nor AVX2 with FMA: PyTorch's kernel is faster here"
     return Kernel(path, chosen, list(names).index(chosen), names, shares, library)
+
+
+def _places(library: ctypes.CDLL) -> Iterator[tuple[str, int, int]]:
+    """The fields of the structures that the library is called with, as it was compiled."""
+    number = 0
+    while place := library.regard_layout(number):  # a null pointer is false
+        found = place.contents
+        yield found.name.decode(), found.at, found.size
+        number += 1
 
 
 def _best(names: dict[str, bool]) -> str | None:
@@ -97,7 +110,7 @@ def found() -> Kernel | str:
         if wanted == "off":
             _found[PATH, wanted] = f"{SWITCH}=off"
         else:
-            _found[PATH, wanted] = load(PATH, wanted)
+            _found[PATH, wanted] = UNKNOWN or load(PATH, wanted)
         return _found[PATH, wanted]
 
 

@@ -2,54 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
-
 import torch
 from torch import Tensor
 
-from regard.attention.kernel.library import CALL, MOST_WIDTH, Kernel, kernel
-from regard.attention.mask import Mask
+from regard.attention.kernel.layout import CallLayout, array
+from regard.attention.kernel.library import MOST_TOP, MOST_WIDTH, Kernel, kernel
+from regard.attention.private import watched
+from regard.attention.rule import Rule
+from regard.attention.wanted import PoolGrid, Statistics, Wanted
 
 DTYPES = {torch.float32: 0, torch.float16: 1, torch.bfloat16: 2}
-NO_ARRAY = (0, 0, 0, 0, 0)
 UNBOUNDED = 1 << 40
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """Which statistics a run is to give along with the context."""
-
-    lse: bool = False
-    top: int = 0
-    entropy: bool = False
-    received: bool = False
-    cells: tuple[int, int] | None = None
-    """Rows and columns of one cell of the pooled maps."""
-
-
-NOTHING_ELSE = Wanted()
-
-
-class KernelStatistics(NamedTuple):
-    """The statistics of a run; what was not asked for is None. Axes: batch, head, query, …"""
-
-    lse: Tensor | None = None
-    top_weights: Tensor | None = None
-    top_keys: Tensor | None = None
-    entropy: Tensor | None = None
-    received: Tensor | None = None
-    pooled_max: Tensor | None = None
-    pooled_mean: Tensor | None = None
-
-
-def usable(query: Tensor, key: Tensor, value: Tensor | None = None) -> Kernel | None:
+def usable(
+    query: Tensor, key: Tensor, value: Tensor | None = None, wanted: Wanted | None = None
+) -> Kernel | None:
     """The kernel, if it can take these tensors: of the CPU, of one dtype, and no gradient asked.
 
     Whatever wants to see PyTorch's operations (compilers, tracers, vmap, autocast) gets them.
     """
     it = kernel()
     if it is None or query.dtype not in DTYPES or query.shape[-1] > MOST_WIDTH:
+        return None
+    if not query.shape[-2] or not key.shape[-2] or (wanted and wanted.top > MOST_TOP):
         return None
     tensors = (query, key) if value is None else (query, key, value)
     for tensor in tensors:
@@ -64,91 +40,69 @@ def usable(query: Tensor, key: Tensor, value: Tensor | None = None) -> Kernel | 
     return None if watched() else it
 
 
-def watched() -> bool:
-    """Whether somebody records or changes the operations that PyTorch runs."""
-    return (
-        torch.compiler.is_compiling()
-        or torch.is_autocast_enabled("cpu")
-        or torch._C._get_tracing_state() is not None
-        or torch._C._len_torch_dispatch_stack() > 0
-        or torch._C._functorch.peek_interpreter_stack() is not None
-        or torch.autograd.forward_ad._current_level >= 0
-    )
-
-
 def run(
     it: Kernel,
     query: Tensor,
     key: Tensor,
     value: Tensor | None,
-    *,
-    scale: float,
-    mask: Mask | None = None,
-    bias: Tensor | None = None,
-    softcap: float | None = None,
-    wanted: Wanted = NOTHING_ELSE,
-    out: Tensor | None = None,
-) -> tuple[Tensor | None, KernelStatistics]:
-    """The context, if there are values, and what else was wanted.
+    rule: Rule,
+    wanted: Wanted | None = None,
+) -> tuple[Tensor | None, Statistics | None]:
+    """The context (batch, heads, q, w), if there are values, and the statistics, if any are wanted.
 
-    Query (batch, heads, q, d), key and value (batch, key heads, k, …), any strides.
-
-    The mask's tensor and the bias are broadcastable to (batch, heads, q, k). ``out`` is a float32
-    tensor for the context, of any strides but the last, which is 1.
+    Query (batch, heads, q, d), key and value (batch, key heads, k, …), any strides. The rule's
+    mask and bias are broadcastable to (batch, heads, q, k).
     """
     batch, heads, queries, width = query.shape
     key_heads, keys = key.shape[1], key.shape[2]
-    lead = batch, heads, queries
-    value_width = 0 if value is None else value.shape[-1]
-    if value is not None and out is None:  # heads beside each other, ready to be concatenated
-        out = torch.empty(batch, queries, heads, value_width).transpose(1, 2)
-    before, after = (None, None) if mask is None else mask.reach
-    allowed = None if mask is None else mask.allowed
-    # Named, so that they live until the call is over: the kernel gets addresses.
-    seen = None if allowed is None else allowed.expand(*lead, keys)
-    added = None if bias is None else bias.detach().float().expand(*lead, keys)
-    found = _empty(wanted, lead, keys)
-    it.attend(
-        CALL.pack(
-            *_array(query),
-            *_array(key),
-            *(NO_ARRAY if value is None else _array(value)),
-            *(NO_ARRAY if out is None or value is None else _array(out)),
-            *(NO_ARRAY if seen is None else _array(seen)),
-            *(NO_ARRAY if added is None else _array(added)),
-            DTYPES[query.dtype],
-            *(batch, heads, key_heads, queries, keys, width, value_width),
-            UNBOUNDED if before is None else before,
-            UNBOUNDED if after is None else after,
-            _address(found.lse),
-            _address(found.entropy),
-            _address(found.received),
-            0 if found.top_keys is None else found.top_keys.shape[-1],
-            _address(found.top_weights),
-            _address(found.top_keys),
-            *(wanted.cells or (0, 0)),
-            _address(found.pooled_max),
-            _address(found.pooled_mean),
-            torch.get_num_threads(),
-            scale,
-            softcap or 0.0,
-        )
+    before, after = (None, None) if rule.mask is None else rule.mask.reach
+    call = CallLayout(
+        query=array(query),
+        key=array(key),
+        dtype=DTYPES[query.dtype],
+        batch=batch,
+        heads=heads,
+        key_heads=key_heads,
+        queries=queries,
+        keys=keys,
+        width=width,
+        before=UNBOUNDED if before is None else before,
+        after=UNBOUNDED if after is None else after,
+        threads=torch.get_num_threads(),
+        scale=rule.scale,
+        softcap=rule.softcap or 0.0,
     )
-    context = out if out is None or out.dtype == query.dtype else out.to(query.dtype)
-    return context, found
+    # Tensors that the kernel has the address of are named, so that they live until it is done.
+    out = found = None
+    if value is not None:  # heads beside each other, ready to be concatenated
+        out = torch.empty(batch, queries, heads, value.shape[-1]).transpose(1, 2)
+        call.value, call.out, call.value_width = array(value), array(out), value.shape[-1]
+    if rule.mask is not None and rule.mask.allowed is not None:
+        allowed = rule.mask.allowed.expand(batch, heads, queries, keys)
+        call.mask = array(allowed)
+    if rule.bias is not None:
+        bias = rule.bias.detach().float().expand(batch, heads, queries, keys)
+        call.bias = array(bias)
+    if wanted is not None:
+        grid = wanted.grid(queries, keys)
+        found = _empty(wanted, grid, (batch, heads, queries), keys)
+        _point_to(call, found, grid)
+    it.attend(call)
+    return out if out is None or out.dtype == query.dtype else out.to(query.dtype), found
 
 
-def _empty(wanted: Wanted, lead: tuple[int, int, int], keys: int) -> KernelStatistics:
+def _empty(
+    wanted: Wanted, grid: PoolGrid | None, lead: tuple[int, int, int], keys: int
+) -> Statistics:
     """Memory for what is wanted; zeros where the kernel adds."""
     top = min(wanted.top, keys)
     pools: tuple[Tensor | None, ...] = (None, None)
-    if wanted.cells == (1, 1):  # the maximum and the mean of one weight are that weight
-        pools = (torch.empty(*lead, keys),) * 2
-    elif wanted.cells is not None:
-        grid = (-(-lead[2] // wanted.cells[0]), -(-keys // wanted.cells[1]))
-        pools = torch.empty(2, *lead[:2], *grid).unbind()
-    return KernelStatistics(
-        torch.empty(lead) if wanted.lse else None,
+    if grid is not None and grid.rows == grid.columns == 1:
+        pools = (torch.empty(*lead, keys),) * 2  # of one weight, the maximum and mean are itself
+    elif grid is not None:
+        pools = torch.empty(2, *lead[:2], *grid.shape).unbind()
+    return Statistics(
+        torch.empty(lead),
         torch.empty(*lead, top) if top else None,
         torch.empty(*lead, top, dtype=torch.int64) if top else None,
         torch.empty(lead) if wanted.entropy else None,
@@ -157,9 +111,12 @@ def _empty(wanted: Wanted, lead: tuple[int, int, int], keys: int) -> KernelStati
     )
 
 
-def _array(tensor: Tensor) -> tuple[int, ...]:
-    return (tensor.data_ptr(), *tensor.stride())
-
-
-def _address(tensor: Tensor | None) -> int:
-    return 0 if tensor is None else tensor.data_ptr()
+def _point_to(call: CallLayout, found: Statistics, grid: PoolGrid | None) -> None:
+    """Fields of the call have the names of the statistics."""
+    for name, tensor in zip(found._fields, found, strict=True):
+        if tensor is not None:
+            setattr(call, name, tensor.data_ptr())
+    if found.top_keys is not None:
+        call.top = found.top_keys.shape[-1]
+    if grid is not None:
+        call.cell_rows, call.cell_columns = grid.rows, grid.columns

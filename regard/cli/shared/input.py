@@ -1,11 +1,20 @@
-"""Where a command's sentences come from."""
+"""Where a command's text comes from: its arguments, a file, a pipe."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
 
-from regard.errors import RegardError
+from regard.errors import FileError, RegardError
+
+
+def check_file(path: str) -> None:
+    """Raise unless the file can be read; asked before any work begins."""
+    try:
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        raise FileError(f"cannot read {path!r}: {error.strerror}") from error
 
 
 def texts_of(sentences: Sequence[str], file: str | None, verb: str) -> list[str]:
@@ -19,3 +28,15 @@ def texts_of(sentences: Sequence[str], file: str | None, verb: str) -> list[str]
     from regard.train.data.lines import read_lines
 
     return read_lines(file or "-")
+
+
+def read_text(text: str | None, file: str | None) -> str:
+    """The text itself, or that of a file; ``-`` is standard input."""
+    if (text is None) == (file is None):
+        got = "neither" if text is None else "both"
+        raise RegardError(f"give a TEXT (- for standard input) or --file FILE; got {got}")
+    if file is None and text != "-":
+        return text or ""
+    from regard.train.data.lines import read_lines
+
+    return "\n".join(read_lines("-" if file is None else file))

@@ -1,16 +1,34 @@
-"""Where a command's JSON goes."""
+"""Where a command's JSON, pages and pictures go."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from regard.errors import FileError, RegardError
 from regard.files import write_text
 from regard.text import visible
 
 if TYPE_CHECKING:
-    from regard.views.page import Subject
+    from regard.pieces.sheet import Subject
+    from regard.trace import Trace
+
+
+def check_folders(*files: str | None) -> None:
+    """What can be known to be wrong with a file's name is said before any work begins."""
+    for file in files:
+        if file and file != "-" and not Path(file).absolute().parent.is_dir():
+            raise FileError(f"cannot write {file!r}: its folder does not exist")
+
+
+def check_single(count: int, **options: str | None) -> None:
+    """Raise for options that take one sentence, if there are more (or none)."""
+    for name, path in options.items():
+        if path is not None and count != 1:
+            raise RegardError(f"--{name} takes one sentence, got {count}")
 
 
 def write_json(text: str, to: str) -> None:
@@ -21,9 +39,44 @@ def write_json(text: str, to: str) -> None:
         write_text(to, text + "\n")
 
 
+def write_json_lines(lines: Iterable[str], to: str) -> None:
+    """One JSON object a line; on standard output each as soon as it is there."""
+    if to == "-":
+        for line in lines:
+            click.echo(line)
+    else:
+        write_text(to, "".join(f"{line}\n" for line in lines))
+
+
 def write_page(to: str, *subjects: Subject, quietly: bool = False) -> None:
     """Write a page and say so, on stderr if standard output is for a program."""
     from regard.views.page import save_html
 
     save_html(to, *subjects)
-    click.echo(f"Written: {visible(to)}", err=quietly)
+    say_written(to, quietly=quietly)
+
+
+def write_trace_page(
+    to: str,
+    trace: Trace,
+    title: str,
+    model: str,
+    quietly: bool,
+    start: dict[str, Any] | None = None,
+) -> None:
+    """Write a page of what a model noted while it ran."""
+    from regard.views.page import subject_of_trace
+
+    subject = subject_of_trace(trace, title, model=model, start=start)
+    if not subject.sheets:
+        raise RegardError(
+            f"{trace.mechanism or model} has no attention, and a page shows attention"
+        )
+    write_page(to, subject, quietly=quietly)
+
+
+def say_written(*files: str | None, quietly: bool = False) -> None:
+    """``Written: …``: the files there are, on stderr if standard output is for a program."""
+    there = [visible(file) for file in files if file and file != "-"]
+    if there:
+        click.echo(f"Written: {', '.join(there)}", err=quietly)

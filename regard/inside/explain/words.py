@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from regard.inside.explain.link import HeadLink
 from regard.inside.explain.model import Explained
-from regard.text import visible
-from regard.views.terminal.compare import aligned
+from regard.text import aligned, visible
 
 
 def format_place(explained: Explained) -> str:

@@ -25,15 +25,16 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regard.attention.statistics import statistics
+from regard.attention.wanted import Wanted
 from regard.errors import DataError, FileError, RegardError, UnknownWordError
 from regard.files import write_text
 from regard.inside.heads.kinds import Tally, scored
 from regard.inside.heads.pairs import MOST, weights_between
 from regard.inside.heads.patterns import Patterns
-from regard.inside.heads.ranking import Head, Heads
 from regard.inside.observe.layer import ObservedLayer
 from regard.inside.observe.observe import observe
 from regard.inside.textmodel import TextModel
+from regard.pieces.heads import HeadPlace, Heads
 from regard.pieces.text import TextPieces
 from regard.vectors.file import opened
 
@@ -85,8 +86,8 @@ class Sums:
 
     def heads(self, model: str, link: bool) -> Heads:
         """The ranking of what was read so far."""
-        found: dict[Head, Any] = {}
-        weights: dict[Head, float | None] = {}
+        found: dict[HeadPlace, Any] = {}
+        weights: dict[HeadPlace, float | None] = {}
         for layer, whole in self.tallies.items():
             sums = Tally(*(torch.from_numpy(part) / UNIT for part in whole.astype(np.float64)))
             found |= {(layer, head): seen for head, seen in enumerate(scored(sums))}
@@ -222,7 +223,7 @@ class CorpusReader:
         long = heads * queries * item.key.shape[1] > MOST
         found = None
         if long or self.ends is not None:
-            found = statistics(item.query, item.key, item.rule, entropy=long, received=long)
+            found = statistics(item.query, item.key, item.rule, Wanted(entropy=long, received=long))
         tally = self.patterns.tally(item, found if long else None)
         added = Sums(
             tallies={number: _whole(torch.stack((tally.score, tally.chance, tally.count)))}

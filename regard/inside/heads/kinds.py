@@ -16,19 +16,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-KINDS = (
-    "previous",
-    "next",
-    "same",
-    "first",
-    "separator",
-    "repeat",
-    "induction",
-    "local",
-    "broad",
-)
-"""Previous token, next token, same position, first-token sink, separator, same word again,
-induction, local window, broad (entropy)."""
+from regard.pieces.heads import HEAD_KINDS, Scored
+
 WINDOW = 3
 """Positions on either side that "local" reaches."""
 CLEAR = 0.3
@@ -43,7 +32,7 @@ NEAR = ("previous", "next", "same")
 
 @dataclass
 class Tally:
-    """Sums over queries for all heads of a layer: (heads, kinds), in the order of KINDS."""
+    """Sums over queries for all heads of a layer: (heads, kinds), in the order of HEAD_KINDS."""
 
     score: Tensor
     chance: Tensor
@@ -51,21 +40,13 @@ class Tally:
 
     @staticmethod
     def empty(heads: int) -> Tally:
-        return Tally(*(torch.zeros(heads, len(KINDS), dtype=torch.float64) for _ in range(3)))
+        return Tally(*(torch.zeros(heads, len(HEAD_KINDS), dtype=torch.float64) for _ in range(3)))
 
     def __iadd__(self, other: Tally) -> Tally:
         self.score += other.score
         self.chance += other.chance
         self.count += other.count
         return self
-
-
-@dataclass(frozen=True)
-class Scored:
-    """One head: its kind, and the score of every kind that the text could show."""
-
-    kind: str
-    scores: dict[str, float | None]
 
 
 def scored(sums: Tally) -> list[Scored]:
@@ -76,10 +57,12 @@ def scored(sums: Tally) -> list[Scored]:
     result = []
     for head in range(len(score)):
         there = [bool(n > 0) for n in sums.count[head]]
-        scores = {kind: float(score[head, k]) if there[k] else None for k, kind in enumerate(KINDS)}
+        scores = {
+            kind: float(score[head, k]) if there[k] else None for k, kind in enumerate(HEAD_KINDS)
+        }
         above = {
             kind: float(excess[head, k]) if sums.count[head, k] >= FEWEST else 0.0
-            for k, kind in enumerate(KINDS)
+            for k, kind in enumerate(HEAD_KINDS)
         }
         result.append(Scored(kind_of(scores, above), scores))
     return result
@@ -94,7 +77,7 @@ def kind_of(scores: dict[str, float | None], excess: dict[str, float]) -> str:
     window = scores["local"] or 0.0
     named = {
         kind: excess[kind]
-        for kind in KINDS[: KINDS.index("local")]
+        for kind in HEAD_KINDS[: HEAD_KINDS.index("local")]
         if kind not in NEAR or (scores[kind] or 0.0) >= window / 2
     }
     best = max(named, key=lambda kind: named[kind])

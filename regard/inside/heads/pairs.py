@@ -13,8 +13,8 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from regard.attention.mask import Mask
-from regard.attention.statistics import NOTHING, Rule, to_weights
+from regard.attention.mask import Mask, picked
+from regard.attention.rule import NOTHING, to_weights
 from regard.inside.observe.layer import Item
 
 MOST = 1 << 22
@@ -27,44 +27,18 @@ def weights_between(item: Item, lse: Tensor, rows: Tensor, columns: Tensor) -> T
     ``rows`` is (t, r), ``columns`` (t, c); a number below 0 stands for no position and gets 0.
     ``lse`` is (heads, queries). The result is (heads, t, r, c).
     """
-    heads, _, width = item.query.shape
-    groups = heads // item.key.shape[0]
-    count, tall, wide = len(rows), rows.shape[1], columns.shape[1]
-    r, c = rows.clamp_min(0), columns.clamp_min(0)
-    query, key = item.query[:, r].float(), item.key[:, c].float()
-    # Heads that share a key head are further rows of one product.
-    shared = query.view(-1, groups, count, tall, width).transpose(1, 2)
-    scores = shared.reshape(-1, count, groups * tall, width) @ key.mT * item.rule.scale
-    scores = scores.view(-1, count, groups, tall, wide).transpose(1, 2)
-    scores = scores.reshape(heads, count, tall, wide)
-    if item.rule.softcap is not None:
-        scores = scores.div_(item.rule.softcap).tanh_().mul_(item.rule.softcap)
-    if item.rule.bias is not None:
-        scores += _at(item.rule.bias, r, c)
-    weights = to_weights(scores, lse[:, r])
-    seen = visible(item, rows, columns)
-    return weights.masked_fill_(~seen, 0)
+    scores = item.rule.scores_between(item.query, item.key, rows, columns)
+    return to_weights(scores, lse[:, rows.clamp_min(0)])
 
 
 def visible(item: Item, rows: Tensor, columns: Tensor) -> Tensor:
     """Whether query ``rows[t, r]`` may see key ``columns[t, c]``: (heads or 1, t, r, c)."""
-    r, c = rows.unsqueeze(-1), columns.unsqueeze(-2)
-    seen = ((r >= 0) & (c >= 0)).unsqueeze(0)
-    if item.weights is not None:
-        assert item.rule.bias is not None
-        return seen & (_at(item.rule.bias, rows.clamp_min(0), columns.clamp_min(0)) > NOTHING)
-    mask = item.rule.mask
-    if mask is None:
+    seen = item.rule.allows(rows, columns, item.query.shape[1], item.key.shape[1])
+    if item.weights is None:
         return seen
-    before, after = mask.reach
-    ahead = c - r - (item.key.shape[1] - item.query.shape[1])
-    if after is not None:
-        seen = seen & (ahead <= after)
-    if before is not None:
-        seen = seen & (ahead >= -before)
-    if mask.allowed is not None:
-        seen = seen & _at(mask.allowed, rows.clamp_min(0), columns.clamp_min(0))
-    return seen
+    assert item.rule.bias is not None
+    logs = picked(item.rule.bias, rows.clamp_min(0), columns.clamp_min(0))
+    return seen & (logs > NOTHING)
 
 
 def seen_counts(item: Item, among: Tensor | None = None) -> Tensor:
@@ -101,14 +75,4 @@ def without_keys(item: Item, dropped: Tensor) -> Item:
     mask = left if item.rule.mask is None else item.rule.mask & left
     if mask.allowed is not None and mask.allowed.dim() == 2:
         mask = replace(mask, allowed=mask.allowed.unsqueeze(0))
-    rule = Rule(item.rule.scale, mask, item.rule.bias, item.rule.softcap)
-    return replace(item, rule=rule, weights=None)
-
-
-def _at(tensor: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
-    """(heads or 1, t, r, c) of a tensor broadcastable to (heads, queries, keys)."""
-    tensor = tensor[(None,) * (3 - tensor.dim())]
-    tall, wide = tensor.shape[-2:]
-    r = rows.unsqueeze(-1) if tall > 1 else torch.zeros_like(rows).unsqueeze(-1)
-    c = columns.unsqueeze(-2) if wide > 1 else torch.zeros_like(columns).unsqueeze(-2)
-    return tensor[:, r, c]
+    return replace(item, rule=replace(item.rule, mask=mask), weights=None)

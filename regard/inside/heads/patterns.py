@@ -14,10 +14,12 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
-from regard.attention.statistics import NOTHING, Statistics, scores_of, softmax_block
-from regard.inside.heads.kinds import KINDS, WINDOW, Tally
+from regard.attention.rule import softmax
+from regard.attention.wanted import Statistics
+from regard.inside.heads.kinds import WINDOW, Tally
 from regard.inside.heads.pairs import MOST, seen_counts, visible, weights_between
 from regard.inside.observe.layer import Item
+from regard.pieces.heads import HEAD_KINDS
 from regard.pieces.text import TextPieces
 
 OFFSETS = {"previous": -1, "same": 0, "next": 1}
@@ -56,11 +58,9 @@ class Patterns:
 
     def _add_dense(self, sums: Tally, item: Item) -> None:
         """All pairs at once."""
-        shape = (0, item.query.shape[1]), (0, item.key.shape[1])
-        scores = scores_of(item.query, item.key, item.rule, *shape, NOTHING).clamp_min_(NOTHING)
-        _, weights = softmax_block(scores, keep=False)
+        weights = softmax(item.rule.scores(item.query, item.key))
         targets, chance, count = self._targets(item)
-        last = KINDS.index("broad")
+        last = HEAD_KINDS.index("broad")
         if targets.shape[0] == 1:
             score = weights.flatten(1) @ targets[0].flatten(1).T
         else:
@@ -84,7 +84,7 @@ class Patterns:
         seen = visible(item, rows.unsqueeze(0), columns.unsqueeze(0))[:, 0]
         total = seen.sum(-1)
         kinds = []
-        for kind in KINDS[:-1]:
+        for kind in HEAD_KINDS[:-1]:
             wanted = self._wanted(kind, rows, columns)
             hit = seen & wanted if wanted is not None else torch.zeros_like(seen)
             number = hit.sum(-1)
@@ -133,7 +133,7 @@ class Patterns:
                 zero = torch.zeros(1, 1, dtype=torch.long, device=device)
                 got = got - weights_between(item, found.lse, zero, zero)[:, 0, 0, 0].double()
                 rows = rows & (torch.arange(rows.shape[-1], device=device) > 0)
-            k = KINDS.index(kind)
+            k = HEAD_KINDS.index(kind)
             sums.score[:, k] += got.cpu()
             sums.chance[:, k] += (number / counts.clamp_min(1) * rows).double().sum(-1).cpu()
             sums.count[:, k] += rows.double().sum(-1).cpu()
@@ -179,7 +179,7 @@ def _choice(kind: str, number: Tensor, total: Tensor) -> Tensor:
 
 def _add(sums: Tally, kind: str, score: Tensor, number: Tensor, total: Tensor) -> None:
     """Add up over queries: each one's weight on its targets, how many of these, of how many."""
-    k = KINDS.index(kind)
+    k = HEAD_KINDS.index(kind)
     rows = (number > 0) & _choice(kind, number, total)
     sums.score[:, k] += (score * rows).double().sum(-1).cpu()
     sums.chance[:, k] += (number / total.clamp_min(1) * rows).double().sum(-1).cpu()
@@ -189,7 +189,7 @@ def _add(sums: Tally, kind: str, score: Tensor, number: Tensor, total: Tensor) -
 def _add_entropy(sums: Tally, entropy: Tensor | None, counts: Tensor) -> None:
     """Each row's entropy as a share of log(keys it sees), which an even row has."""
     assert entropy is not None
-    k, rows = KINDS.index("broad"), counts > 1
+    k, rows = HEAD_KINDS.index("broad"), counts > 1
     sums.score[:, k] += (entropy / counts.clamp_min(2).log() * rows).double().sum(-1).cpu()
     sums.count[:, k] += rows.double().sum(-1).cpu()
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from regard.attention.kernel.run import KernelStatistics
 from regard.attention.mask import Mask
-from regard.attention.statistics import Rule
+from regard.attention.rule import Rule
+from regard.attention.wanted import Statistics
 from regard.errors import RegardError
 
 
@@ -32,7 +32,7 @@ class Call:
     """(batch, heads, queries, w): what the model's own kernel mixed, if values are wanted."""
     seen: int = 0
     """Keys that the call saw. A later step of a cached decoding keeps only its new ones."""
-    found: KernelStatistics | None = None
+    found: Statistics | None = None
     """Statistics that came with the output, if they were asked for."""
 
     @property
@@ -60,9 +60,7 @@ def kept(
         context = None if context is None else context[:, list(heads)]
         weights = None if weights is None else weights[:, list(heads)]
         rule = _rule_of_heads(rule, list(heads))
-        found = found and KernelStatistics(
-            *(None if x is None else x[:, list(heads)] for x in found)
-        )
+        found = found and found.each(lambda tensor: tensor[:, list(heads)])
     query, key = (_copy(t, dtype) for t in (query, key))
     weights, value, context = (
         None if t is None else _copy(t, dtype) for t in (weights, value, context)
@@ -142,7 +140,7 @@ def joined(calls: Sequence[Call], cross: bool) -> Call:
     bias = None
     if any(c.rule.bias is not None for c in calls):
         bias = _joined_biases(calls, starts, keys)
-    rule = Rule(first.rule.scale, mask, bias, first.rule.softcap)
+    rule = replace(first.rule, mask=mask, bias=bias)
     value, context = (
         _joined_parts(parts) for parts in ([c.value for c in calls], [c.context for c in calls])
     )
@@ -219,7 +217,7 @@ def _rule_of_heads(rule: Rule, heads: list[int]) -> Rule:
         mask = replace(mask, allowed=allowed if allowed.shape[1] == 1 else allowed[:, heads])
     if bias is not None and bias.dim() >= 3 and bias.shape[-3] != 1:
         bias = bias[..., heads, :, :]
-    return Rule(rule.scale, mask, bias, rule.softcap)
+    return replace(rule, mask=mask, bias=bias)
 
 
 def _copy(tensor: Tensor, dtype: torch.dtype | None) -> Tensor:

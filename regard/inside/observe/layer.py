@@ -10,7 +10,8 @@ from torch import Tensor
 
 from regard.attention.map import AttentionMap, HeadMap, StoredMap
 from regard.attention.mask import Mask
-from regard.attention.statistics import Rule, Statistics, of_item
+from regard.attention.rule import Rule
+from regard.attention.wanted import Statistics
 from regard.errors import RegardError
 from regard.inside.observe.call import Call, joined
 
@@ -130,16 +131,10 @@ class ObservedLayer:
         queries, keys = queries or [], keys or []
         if item.weights is not None:
             return StoredMap(item.weights[place], queries=queries, keys=keys)
-        mask, bias = item.rule.mask, item.rule.bias
-        if mask is not None and mask.allowed is not None:
-            mask = replace(mask, allowed=_of_head(mask.allowed, place))
         return HeadMap(
             item.query[place],
             item.key[place // (self.heads // self.key_heads)],
-            scale=item.rule.scale,
-            mask=mask,
-            bias=None if bias is None else _of_head(bias, place),
-            softcap=item.rule.softcap,
+            **vars(item.rule.of_head(place)),
             queries=queries,
             keys=keys,
         )
@@ -173,7 +168,7 @@ def _item(call: Call, batch: int, cross: bool) -> Item:
             query.new_zeros(len(query), len(rows), 1),
             key.new_zeros(len(key), len(columns), 1),
         )
-        logs = weights.float().log().clamp_min(-1e30)
+        logs = weights.float().log()
         return Item(query, key, Rule(1.0, None, logs), rows, columns, weights)
     if mask is not None and mask.allowed is not None:
         allowed = _of_item(mask.allowed, batch)
@@ -192,8 +187,8 @@ def _item(call: Call, batch: int, cross: bool) -> Item:
         bias = None if bias is None else _cut(bias, rows, columns)
     found = None
     if call.found is not None and (len(rows), len(columns)) == (queries, keys):
-        found = of_item(call.found, batch)
-    rule = Rule(rule.scale, mask, bias, rule.softcap)
+        found = call.found.each(lambda tensor: tensor[batch])
+    rule = replace(rule, mask=mask, bias=bias)
     return Item(query, key, rule, rows, columns, found=found, value=value, context=context)
 
 
@@ -211,10 +206,6 @@ def _of_item(tensor: Tensor | None, batch: int) -> Tensor | None:
         return None
     tensor = tensor[(None,) * (4 - tensor.dim())]
     return tensor[batch if tensor.shape[0] > 1 else 0]
-
-
-def _of_head(tensor: Tensor, place: int) -> Tensor:
-    return tensor[place if tensor.shape[0] > 1 else 0]
 
 
 def _cut(tensor: Tensor, rows: Tensor, columns: Tensor) -> Tensor:

@@ -10,12 +10,15 @@ import torch
 from torch import Tensor
 
 from regard.attention.map import AttentionMap
-from regard.attention.statistics import Statistics, statistics
+from regard.attention.statistics import statistics
+from regard.attention.wanted import Statistics, Wanted
 from regard.errors import RegardError
 from regard.inside.observe.layer import ObservedLayer
+from regard.inside.observe.sheets import sheet_of
+from regard.pieces.sheet import Sheet, SheetText, Subject, as_array
 
 Tokens = Sequence[str] | Sequence[Sequence[str]]
-KINDS = ("self", "cross", "encoder", "decoder")
+LAYER_KINDS = ("self", "cross", "encoder", "decoder")
 
 
 class Observation:
@@ -32,7 +35,7 @@ class Observation:
         heads: Sequence[int] | None = None,
         dtype: torch.dtype | None = None,
         tokens: Tokens | Mapping[str, Tokens] | None = None,
-        wanted: Mapping[str, int] | None = None,
+        wanted: Wanted | None = None,
         values: bool = False,
     ) -> None:
         self.layers: list[ObservedLayer] = []
@@ -40,7 +43,7 @@ class Observation:
         self.chosen_heads = None if heads is None else tuple(heads)
         self.dtype = dtype
         self.tokens = tokens
-        self.wanted = None if wanted is None else dict(wanted)
+        self.wanted = wanted
         self.values = values
 
     def __len__(self) -> int:
@@ -80,16 +83,15 @@ class Observation:
 
         Nothing is computed if they came with the model's output: ``observe(statistics=…)``.
         """
-        item = self.layer(layer, kind).item(batch)
-        given = self.wanted or {}
-        if item.found is not None and all(given.get(k) == v for k, v in wanted.items() if v):
-            return _only(item.found, wanted)
-        return statistics(item.query, item.key, item.rule, **wanted)
+        item, asked = self.layer(layer, kind).item(batch), Wanted.of(wanted)
+        if item.found is not None and self.wanted is not None and self.wanted.covers(asked):
+            return item.found.only(asked)
+        return statistics(item.query, item.key, item.rule, asked)
 
     def layer(self, number: int, kind: str = "self") -> ObservedLayer:
         """A layer by its number and kind."""
-        if kind not in KINDS:
-            raise RegardError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+        if kind not in LAYER_KINDS:
+            raise RegardError(f"kind must be one of {', '.join(LAYER_KINDS)}, got {kind!r}")
         wanted = "cross" if kind == "cross" else "self"
         found = [layer for layer in self.layers if layer.kind == wanted]
         parts = {layer.part for layer in found}
@@ -125,6 +127,33 @@ class Observation:
             )
         return [str(texts[i]) for i in kept.tolist()]
 
+    def sheet(self, layer: ObservedLayer, texts: list[SheetText], batch: int = 0) -> Sheet:
+        """A layer as plain data; a text of it that is not among ``texts`` is added there."""
+        return sheet_of(layer, batch, self.texts_of(layer, batch), texts)
+
+    def subject(
+        self,
+        title: str = "",
+        *,
+        batch: int = 0,
+        model: str = "",
+        start: dict[str, Any] | None = None,
+        texts: Sequence[SheetText] = (),
+        sheets: Sequence[Sheet] | None = None,
+    ) -> Subject:
+        """What a page shows: every layer that was observed, for one batch item.
+
+        ``texts`` say more about the tokens: their words, and which are special. ``sheets`` are
+        the layers if they have been made into sheets already, as each of them ran.
+        """
+        known = list(texts)
+        if sheets is None:
+            sheets = [self.sheet(layer, known, batch) for layer in self.layers]
+        words = " ".join(known[0].tokens) if known else ""
+        shown = title or words[:200] or "Attention"
+        start = dict(start or {"view": "head"})
+        return Subject(shown, known, list(sheets), model, "observed", start=start)
+
     def save_html(
         self,
         path: str | os.PathLike[str],
@@ -139,21 +168,22 @@ class Observation:
         ``compare``: others, of another text or another model, by the names that they go by; the
         page opens where they are compared.
         """
-        from regard.inside.sheets import subject_of_observation
-        from regard.views.page import save_html
+        from regard.show import save_subjects
 
         start = {"view": "compare"} if compare else None
-        subjects = [subject_of_observation(self, title, batch=batch, model=model, start=start)]
-        for name, other in (compare or {}).items():
-            subjects.append(subject_of_observation(other, batch=batch, model=name))
-        save_html(path, *subjects)
+        subjects = [self.subject(title, batch=batch, model=model, start=start)]
+        subjects += [o.subject(batch=batch, model=name) for name, o in (compare or {}).items()]
+        save_subjects(path, *subjects)
 
     def _repr_html_(self) -> str:
         """In a notebook: the page."""
-        from regard.inside.sheets import subject_of_observation
-        from regard.views.page.frame import shown_in_notebook
+        from regard.show import subjects_in_notebook
 
-        return shown_in_notebook([subject_of_observation(self)])
+        subject = self.subject()
+        if self.layers:
+            first = self.layers[0]
+            subject.picture = as_array(first.map((first.chosen or (0,))[0]).pooled())
+        return subjects_in_notebook(subject)
 
     def plot(self, layer: int, head: int, axes: Any = None, **options: Any) -> Any:
         """Draw one head on matplotlib axes."""
@@ -163,16 +193,3 @@ class Observation:
         kinds = [f"{layer.part} {layer.kind}".strip() for layer in self.layers]
         counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
         return f"Observation({counted or 'nothing yet'})"
-
-
-def _only(found: Statistics, wanted: Mapping[str, Any]) -> Statistics:
-    """What is wanted of what was found, and nothing else."""
-    return Statistics(
-        found.lse,
-        found.top_weights if wanted.get("top") else None,
-        found.top_keys if wanted.get("top") else None,
-        found.entropy if wanted.get("entropy") else None,
-        found.received if wanted.get("received") else None,
-        found.pooled_max if wanted.get("cells") else None,
-        found.pooled_mean if wanted.get("cells") else None,
-    )

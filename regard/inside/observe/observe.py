@@ -13,15 +13,14 @@ from contextlib import ExitStack, contextmanager
 import torch
 from torch import nn
 
-from regard.errors import RegardError, nearest
+from regard.attention.wanted import EVERYTHING, Wanted
+from regard.errors import RegardError
 from regard.inside.observe.families import huggingface, own, torchmodules
 from regard.inside.observe.layer import ObservedLayer
 from regard.inside.observe.observation import Observation, Tokens
 from regard.inside.observe.watch import Watcher, watching
 
 FAMILIES = (huggingface, torchmodules, own)
-EVERYTHING: Mapping[str, int] = {"top": 8, "entropy": True, "received": True, "cells": 64}
-"""What ``statistics=True`` stands for."""
 
 
 @contextmanager
@@ -31,7 +30,7 @@ def observe(
     heads: Sequence[int] | None = None,
     dtype: torch.dtype | None = None,
     tokens: Tokens | Mapping[str, Tokens] | None = None,
-    statistics: bool | Mapping[str, int] = False,
+    statistics: bool | Mapping[str, int] | Wanted = False,
     each: Callable[[ObservedLayer], None] | None = None,
     values: bool = False,
 ) -> Iterator[Observation]:
@@ -80,16 +79,10 @@ def observe(
     _check(model, watcher)
 
 
-def _wanted(statistics: bool | Mapping[str, int]) -> Mapping[str, int] | None:
+def _wanted(statistics: bool | Mapping[str, int] | Wanted) -> Wanted | None:
     if isinstance(statistics, bool):
         return EVERYTHING if statistics else None
-    unknown = sorted(statistics.keys() - EVERYTHING.keys())
-    if unknown:
-        known = ", ".join(EVERYTHING)
-        raise RegardError(
-            f"statistics are {known}, got {unknown[0]!r}{nearest(unknown[0], EVERYTHING)}"
-        )
-    return statistics
+    return statistics if isinstance(statistics, Wanted) else Wanted.of(statistics)
 
 
 def _check(model: nn.Module, watcher: Watcher) -> None:

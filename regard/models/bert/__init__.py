@@ -1,1 +1,1 @@
-"""BERT: the encoder, and the folder of a published model."""
+"""BERT: the encoder (encoder.py), and the folder of a published model (file.py)."""

@@ -3,7 +3,7 @@
     x = norm(E w + P + T)                              word, learned position, token type
     layer:  x = norm(x + attention(x)),  x = norm(x + W_2 gelu(W_1 x + b_1) + b_2)
 
-Each layer's norm comes after its sum (Vaswani et al. 2017, section 3.1). bertfile.py reads the
+Each layer's norm comes after its sum (Vaswani et al. 2017, section 3.1). file.py reads the
 weights of published models; the attention is regard's own, and can be recorded and observed.
 """
 
@@ -18,7 +18,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.attention import Mask, MultiHeadAttention
-from regard.errors import ConfigError, RegardError, ShapeError
+from regard.errors import RegardError, ShapeError
+from regard.models.config import ModelConfig, share, whole
 from regard.models.dropout import Dropout
 from regard.record import note, scope
 
@@ -26,7 +27,7 @@ AXES = ("position", "width")
 
 
 @dataclass(frozen=True)
-class BertConfig:
+class BertConfig(ModelConfig):
     """The shape of a BERT encoder; the defaults are those of BERT base."""
 
     vocabulary: int = 30522
@@ -47,21 +48,15 @@ class BertConfig:
     dropout: float = 0.1
     """The share of numbers and of attention weights dropped while training."""
 
-    def __post_init__(self) -> None:
-        problems = list(self._problems())
-        if problems:
-            raise ConfigError(f"a BERT encoder's settings do not fit: {'; '.join(problems)}")
+    what = "a BERT encoder"
 
-    def _problems(self) -> Iterator[str]:
-        for name in ("vocabulary", "width", "layers", "heads", "feedforward", "positions", "types"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                yield f"{name} must be a whole number of at least 1, got {value!r}"
-                return
-        if self.width % self.heads:
+    def problems(self) -> Iterator[str]:
+        sizes = ("vocabulary", "width", "layers", "heads", "feedforward", "positions", "types")
+        wrong = [problem for name in sizes for problem in whole(name, getattr(self, name), 1)]
+        yield from wrong
+        if not wrong and self.width % self.heads:
             yield f"heads must divide width, got {self.heads} and {self.width}"
-        if not 0 <= self.dropout < 1:
-            yield f"dropout must be at least 0 and less than 1, got {self.dropout!r}"
+        yield from share("dropout", self.dropout)
         if not self.epsilon > 0:
             yield f"epsilon must be more than 0, got {self.epsilon!r}"
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from regard.errors import ConfigError, ModelError
 from regard.models.bert.encoder import BertConfig, BertEncoder
 
-SIZES = {
+SETTINGS = {
     "vocabulary": "vocab_size",
     "width": "hidden_size",
     "layers": "num_hidden_layers",
@@ -81,7 +81,7 @@ def read_config(folder: Path) -> BertConfig:
                 f"regard's own encoder computes BERT: {name} must be {value!r} in {str(path)!r}, "
                 f"got {content.get(name)!r}; regard.observe looks into other models"
             )
-    given = {ours: content[theirs] for ours, theirs in SIZES.items() if theirs in content}
+    given = {ours: content[theirs] for ours, theirs in SETTINGS.items() if theirs in content}
     try:
         return BertConfig(**given)
     except (ConfigError, TypeError) as error:

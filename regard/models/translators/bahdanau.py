@@ -13,12 +13,13 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention import Additive, Attended, Mask, additive, attend, padding
-from regard.models.config import TranslatorConfig
-from regard.models.translators.base import DecoderState, DecoderStep, Translator, pick
-from regard.models.translators.readout import Maxout
+from regard.models.padding import pick
+from regard.models.translators.base import DecoderState, DecoderStep, Translator
+from regard.models.translators.config import TranslatorConfig
+from regard.models.translators.maxout import Maxout
 from regard.record import note, recording, scope
 from regard.recurrent import Bidirectional, GatedUnit
-from regard.recurrent.scan.attentive import AttentiveMatrices, Looked, attentive_scan
+from regard.recurrent.scan.bahdanau import BahdanauMatrices, BahdanauSteps, bahdanau_scan
 
 
 @dataclass
@@ -83,7 +84,7 @@ class Bahdanau(Translator):
         backward_first = annotations[:, 0, self.config.hidden :]
         return Annotations(annotations, keys, mask), torch.tanh(self.first(backward_first))
 
-    def look(self, memory: Annotations, queries: Tensor) -> Attended:
+    def align(self, memory: Annotations, queries: Tensor) -> Attended:
         """c_i (B, k, 2 · hidden) and a_i (B, k, S) of k states s_{i-1} (B, k, hidden) each."""
         score = functools.partial(additive, v=self.alignment.v, w_query=self.alignment.w_query)
         return attend(
@@ -106,10 +107,10 @@ class Bahdanau(Translator):
         parts = (before, y, contexts)
         return self.dropout(self.readout(*(pick(part.transpose(0, 1), rows) for part in parts)))
 
-    def _fused(self, inputs: Tensor, state: Tensor, memory: Annotations) -> Looked:
+    def _fused(self, inputs: Tensor, state: Tensor, memory: Annotations) -> BahdanauSteps:
         """All steps at once, nothing noted; ``inputs`` (T, B, 3 · hidden) projected."""
         allowed = None if memory.mask is None else memory.mask.allowed
-        matrices = AttentiveMatrices(
+        matrices = BahdanauMatrices(
             self.alignment.w_query,
             self.alignment.v,
             self.decoder.context.weight,
@@ -117,30 +118,28 @@ class Bahdanau(Translator):
             self.decoder.candidate,
         )
         mask = None if allowed is None else allowed.squeeze(1)
-        return attentive_scan(inputs, state, memory.keys, memory.annotations, mask, matrices)
+        return bahdanau_scan(inputs, state, memory.keys, memory.annotations, mask, matrices)
 
-    def _explained(self, inputs: Tensor, state: Tensor, memory: Annotations) -> Looked:
+    def _explained(self, inputs: Tensor, state: Tensor, memory: Annotations) -> BahdanauSteps:
         """The same, step by step through :func:`attend`, every value noted."""
         steps = []
         for i, step in enumerate(inputs.unbind()):
             with scope(f"step {i}"):
-                context, weights = self.look(memory, state.unsqueeze(1))
+                context, weights = self.align(memory, state.unsqueeze(1))
             assert weights is not None
             steps.append((state, context.squeeze(1), weights.squeeze(1)))
             state = self.decoder.step(step + self.decoder.context(context.squeeze(1)), state)
-        looked = Looked(*(torch.stack(parts) for parts in zip(*steps, strict=True)))
+        found = BahdanauSteps(*(torch.stack(parts) for parts in zip(*steps, strict=True)))
         note(
             "alignment",
-            looked.weights.transpose(0, 1),
+            found.weights.transpose(0, 1),
             axes=("query", "key"),
             formula="a[i,j] = softmax_j(v_a · tanh(W_a s_{i-1} + U_a h_j))",
             meaning="Where the decoder looked in the source before each word it wrote.",
         )
-        return looked
+        return found
 
-    def read(
-        self, source: Tensor, source_lengths: Tensor, layer: int | None, head: int | None
-    ) -> BahdanauState:
+    def first_state(self, source: Tensor, source_lengths: Tensor) -> BahdanauState:
         memory, state = self.encode(source, source_lengths)
         return BahdanauState(sentences=source.shape[0], memory=memory, hidden=state)
 
@@ -150,7 +149,7 @@ class Bahdanau(Translator):
         before = state.hidden
         with scope(f"step {state.position}"):
             queries = before.view(state.sentences, state.beams, -1)
-            contexts, weights = self.look(state.memory, queries)
+            contexts, weights = self.align(state.memory, queries)
         assert weights is not None
         context = contexts.flatten(0, 1)
         inputs = self.decoder.inputs(y) + self.decoder.context(context)

@@ -15,30 +15,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from regard.errors import ConfigError, DataError
-from regard.models.config import MODELS, TranslatorConfig
+from regard.errors import ConfigError
 from regard.models.dropout import Dropout
-from regard.models.translators.sizes import SIZES, sized
-from regard.models.vocabulary import Vocabulary
-
-__all__ = [
-    "MODELS",
-    "SIZES",
-    "DecoderState",
-    "DecoderStep",
-    "Loss",
-    "Translator",
-    "TranslatorConfig",
-    "build",
-    "sized",
-]
-
-
-class Loss(NamedTuple):
-    """The ``total`` cross-entropy of ``tokens`` predicted tokens; their mean is total / tokens."""
-
-    total: Tensor
-    tokens: int
+from regard.models.padding import check_batch, real_rows
+from regard.models.translators.config import TranslatorConfig
+from regard.models.vocabulary import Loss, Vocabulary
 
 
 class DecoderStep(NamedTuple):
@@ -61,6 +42,10 @@ class DecoderState(ABC):
     beams: int = 1
     position: int = 0
     """How many tokens have been read."""
+    layer: int | None = None
+    """Whose cross-attention's weights :meth:`Translator.step` returns; None = the last layer's."""
+    head: int | None = None
+    """Of which head; None = the mean over all."""
 
     def select(self, rows: Tensor) -> None:
         """Keep these hypotheses, in this order: ``rows`` (N',) of the present ones.
@@ -98,7 +83,7 @@ class Translator(nn.Module, ABC):
 
     def forward(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Tensor:
         """Logits (B, T, V), each from the source and ``target`` up to its own position."""
-        check_source(source, source_lengths)
+        check_batch(source, source_lengths)
         features = self.features(source, source_lengths, target, None)
         return self.vocabulary.logits(features).view(*target.shape, -1)
 
@@ -114,10 +99,10 @@ class Translator(nn.Module, ABC):
 
         ``target_lengths`` count BOS and EOS. Only real positions meet the vocabulary.
         """
-        check_source(source, source_lengths)
+        check_batch(source, source_lengths)
         inputs, right = target[:, :-1], target[:, 1:]
         lengths = self.predictable(source_lengths, target_lengths - 1)
-        rows = real(lengths, inputs.shape[1])
+        rows = real_rows(lengths, inputs.shape[1])
         features = self.features(source, source_lengths, inputs, rows)
         wanted = right.flatten() if rows is None else right.flatten()[rows]
         return Loss(self.vocabulary.loss(features, wanted, smoothing), wanted.shape[0])
@@ -147,11 +132,13 @@ class Translator(nn.Module, ABC):
 
         ``layer`` and ``head`` choose whose weights :meth:`step` returns (Transformer only).
         """
-        check_source(source, source_lengths)
-        self.choose(layer, head)
-        return self.read(source, source_lengths, layer, head)
+        check_batch(source, source_lengths)
+        self.check_head(layer, head)
+        state = self.first_state(source, source_lengths)
+        state.layer, state.head = layer, head
+        return state
 
-    def choose(self, layer: int | None, head: int | None) -> None:
+    def check_head(self, layer: int | None, head: int | None) -> None:
         """Raise if this layer or head is not there to choose."""
         if layer is not None or head is not None:
             raise ConfigError(
@@ -159,59 +146,9 @@ class Translator(nn.Module, ABC):
             )
 
     @abstractmethod
-    def read(
-        self, source: Tensor, source_lengths: Tensor, layer: int | None, head: int | None
-    ) -> DecoderState:
-        """The state that :meth:`start` gives, of arguments that were checked."""
+    def first_state(self, source: Tensor, source_lengths: Tensor) -> DecoderState:
+        """The state that :meth:`start` gives, of a batch that was checked."""
 
     @abstractmethod
     def step(self, state: DecoderState, tokens: Tensor) -> DecoderStep:
         """Read one more token of each hypothesis (N,), BOS first; scores of the next one."""
-
-
-def build(config: TranslatorConfig) -> Translator:
-    """The translator that ``config`` describes, with fresh weights from torch's random state."""
-    from regard.models.translators.bahdanau import Bahdanau
-    from regard.models.translators.encoderdecoder import EncoderDecoder
-    from regard.models.translators.lstmn import LSTMNTranslator
-    from regard.models.translators.transformer import Transformer
-    from regard.models.translators.wordbyword import WordByWord
-
-    designs: dict[str, type[Translator]] = {
-        "word-by-word": WordByWord,
-        "encoder-decoder": EncoderDecoder,
-        "bahdanau": Bahdanau,
-        "lstmn-shallow": LSTMNTranslator,
-        "lstmn-deep": LSTMNTranslator,
-        "transformer": Transformer,
-    }
-    return designs[config.model](config)
-
-
-def real(lengths: Tensor, n: int) -> Tensor | None:
-    """Which of B · n positions are within their row's ``lengths`` (B,); None = all of them."""
-    if int(lengths.min()) >= n:
-        return None
-    inside = torch.arange(n, device=lengths.device) < lengths.unsqueeze(-1)
-    return inside.flatten().nonzero().squeeze(-1)
-
-
-def pick(x: Tensor, rows: Tensor | None) -> Tensor:
-    """(B, T, width) → (B · T, width), or only its ``rows``."""
-    flat = x.flatten(0, 1)
-    return flat if rows is None else flat.index_select(0, rows)
-
-
-def check_source(source: Tensor, lengths: Tensor) -> None:
-    """Raise unless every source has at least one token and lies within its padded row."""
-    if source.dim() != 2 or not source.shape[0] or lengths.shape != source.shape[:1]:
-        raise DataError(
-            "a batch is source (sentences, tokens) with one length a sentence, at least one "
-            f"sentence; got {tuple(source.shape)} and lengths {tuple(lengths.shape)}"
-        )
-    least, most = int(lengths.min()), int(lengths.max())
-    if least < 1 or most > source.shape[1]:
-        raise DataError(
-            "a source has at least one token (EOS) and at most the batch's "
-            f"{source.shape[1]}; got lengths from {least} to {most}"
-        )

@@ -1,4 +1,4 @@
-"""Decode: search for the translation that a model finds most likely.
+"""Beam search: look for the translation that a model finds most likely.
 
 Greedy search takes the likeliest token at each step. Beam search keeps the best ``beam``
 hypotheses of every sentence; a hypothesis is finished when it says EOS. Its score is
@@ -64,7 +64,7 @@ def translate_batch(
     try:
         state = model.start(source, lengths, layer=layer, head=head)
         limits = 2 * lengths + 10 if max_length is None else torch.full_like(lengths, max_length)
-        search = _Search(limits, beam, length_penalty)
+        search = _BeamSearch(limits, beam, length_penalty)
         tokens = torch.full_like(lengths, BOS)
         while len(search.active):
             step = model.step(state, tokens)
@@ -76,7 +76,7 @@ def translate_batch(
         model.train(was_training)
 
 
-class _Search:
+class _BeamSearch:
     """The live hypotheses as tensors (sentences, beams), and the best end of each sentence.
 
     Hypotheses are chains of rows: row n after step t continues row ``parents[t][n]`` of the step
@@ -164,16 +164,16 @@ class _Search:
                 for parents, tokens, w in zip(self.parents, self.tokens, self.weights, strict=True)
             ]
         length, row, token = self.ends[sentence].tolist()
-        ids, looks = [token], []
+        ids, rows = [token], []
         for step in range(length - 1, -1, -1):
-            looked = self.chains[step][2]
-            looks.append(None if looked is None else looked[row, :source_length])
+            weights = self.chains[step][2]
+            rows.append(None if weights is None else weights[row, :source_length])
             if step:
                 parents, tokens, _ = self.chains[step - 1]
                 ids.append(tokens[row])
                 row = parents[row]
         finished = token == EOS
-        kept = [look for look in reversed(looks) if look is not None]
+        kept = [weights for weights in reversed(rows) if weights is not None]
         return Hypothesis(
             ids[:0:-1] if finished else ids[::-1],
             float(self.best[sentence]),

@@ -1,4 +1,4 @@
-"""Best: the likeliest continuations of a beam, without sorting the vocabulary."""
+"""Candidates: the likeliest continuations of a beam, without sorting the vocabulary."""
 
 from __future__ import annotations
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from regard.models.config import TranslatorConfig
-from regard.models.translators.base import DecoderState, DecoderStep, Translator, pick
-from regard.models.translators.readout import Maxout
+from regard.models.padding import pick
+from regard.models.translators.base import DecoderState, DecoderStep, Translator
+from regard.models.translators.config import TranslatorConfig
+from regard.models.translators.maxout import Maxout
 from regard.record import note, recording, scope
 from regard.recurrent import GatedUnit
 
@@ -82,9 +83,7 @@ class EncoderDecoder(Translator):
         every = context.unsqueeze(1).expand(-1, target.shape[1], -1)
         return self.dropout(self.readout(pick(states, rows), pick(y, rows), pick(every, rows)))
 
-    def read(
-        self, source: Tensor, source_lengths: Tensor, layer: int | None, head: int | None
-    ) -> EncoderDecoderState:
+    def first_state(self, source: Tensor, source_lengths: Tensor) -> EncoderDecoderState:
         context = self.encode(source, source_lengths)
         return EncoderDecoderState(
             sentences=source.shape[0],

@@ -12,12 +12,13 @@ import torch
 from torch import Tensor
 
 from regard.attention import padding
-from regard.models.config import TranslatorConfig
-from regard.models.translators.base import DecoderState, DecoderStep, Translator, pick
-from regard.models.translators.readout import Maxout
+from regard.models.padding import pick
+from regard.models.translators.base import DecoderState, DecoderStep, Translator
+from regard.models.translators.config import TranslatorConfig
+from regard.models.translators.maxout import Maxout
 from regard.record import note, recording, scope
 from regard.recurrent import LSTMN
-from regard.recurrent.fusion import DeepFusion, Fusion, ShallowFusion, SourceTapes, Written
+from regard.recurrent.fusion import DeepFusion, Fusion, FusionState, ShallowFusion, SourceTapes
 
 
 @dataclass(kw_only=True)
@@ -25,7 +26,7 @@ class LSTMNState(DecoderState):
     """The sentences' tapes, and those of the hypotheses."""
 
     source: SourceTapes
-    written: Written
+    written: FusionState
 
     def select_sentences(self, rows: Tensor) -> None:
         self.source = self.source.select(rows)
@@ -54,7 +55,7 @@ class LSTMNTranslator(Translator):
             self.decoder = ShallowFusion(width, hidden)
         self.readout = Maxout((hidden, width, hidden), config.readout)
 
-    def encode(self, source: Tensor, lengths: Tensor) -> tuple[SourceTapes, Written]:
+    def encode(self, source: Tensor, lengths: Tensor) -> tuple[SourceTapes, FusionState]:
         """The tapes of the sources, and the decoder's beginning.
 
         The encoder looks only back, so that padding, which comes last, needs no care but a mask.
@@ -85,9 +86,7 @@ class LSTMNTranslator(Translator):
         parts = (states, y, found)
         return self.dropout(self.readout(*(pick(part.transpose(0, 1), rows) for part in parts)))
 
-    def read(
-        self, source: Tensor, source_lengths: Tensor, layer: int | None, head: int | None
-    ) -> LSTMNState:
+    def first_state(self, source: Tensor, source_lengths: Tensor) -> LSTMNState:
         memory, written = self.encode(source, source_lengths)
         return LSTMNState(sentences=source.shape[0], source=memory, written=written)
 

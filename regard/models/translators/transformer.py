@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import torch
@@ -10,9 +9,11 @@ from torch import Tensor, nn
 
 from regard.attention import KeyValueCache, Mask, causal, padding
 from regard.errors import ConfigError
-from regard.models.config import TranslatorConfig
-from regard.models.layers import DecoderLayer, EncoderLayer, Positions, RealRows
-from regard.models.translators.base import DecoderState, DecoderStep, Translator, pick, real
+from regard.models.layers import DecoderLayer, EncoderLayer
+from regard.models.padding import RealRows, pick, real_rows
+from regard.models.positions import Positions
+from regard.models.translators.base import DecoderState, DecoderStep, Translator
+from regard.models.translators.config import TranslatorConfig
 from regard.record import scope
 
 
@@ -29,10 +30,6 @@ class TransformerState(DecoderState):
     mask: Mask | None
     own: list[KeyValueCache]
     cross: list[KeyValueCache]
-    layer: int
-    """Whose cross-attention's weights are returned."""
-    head: int | None
-    """Of which head; None = the mean over all."""
     seen: Tensor | None = None
     """(sentences, beams, tokens written); None while each sentence has one hypothesis."""
 
@@ -81,17 +78,12 @@ class Transformer(Translator):
         self.decoder_norm = nn.LayerNorm(width) if last else nn.Identity()
         self.positions = Positions(width)
 
-    def _enter(self, words: Tensor, rows: RealRows, n: int) -> Tensor:
-        """sqrt(d) E w + PE of the real positions, given the words' vectors (B, n, width)."""
-        x = torch.add(self.positions(n), words, alpha=math.sqrt(self.config.width))
-        return self.dropout(rows.gather(x))
-
     def encode(self, source: Tensor, lengths: Tensor) -> tuple[Tensor, Mask | None]:
         """The memory (B, S, width), and which of it is padding."""
         n = source.shape[1]
-        rows = RealRows.of(real(lengths, n), *source.shape)
+        rows = RealRows.of(real_rows(lengths, n), *source.shape)
         mask = None if int(lengths.min()) >= n else padding(lengths, n)
-        x = self._enter(self.vocabulary.source(source), rows, n)
+        x = self.dropout(rows.gather(self.positions(self.vocabulary.source(source))))
         for index, layer in enumerate(self.encoder):
             with scope(f"encoder layer {index}"):
                 x = layer(x, rows, mask)
@@ -102,24 +94,20 @@ class Transformer(Translator):
     ) -> Tensor:
         memory, mask = self.encode(source, source_lengths)
         own = RealRows.of(rows, *target.shape)
-        x = self._enter(self.vocabulary.target(target), own, target.shape[1])
+        x = self.dropout(own.gather(self.positions(self.vocabulary.target(target))))
         for index, layer in enumerate(self.decoder):
             with scope(f"decoder layer {index}"):
                 x = layer(x, own, memory, mask)
         x = self.decoder_norm(x)
         return x if own.rows is rows else pick(own.spread(x), rows)
 
-    def choose(self, layer: int | None, head: int | None) -> None:
+    def check_head(self, layer: int | None, head: int | None) -> None:
         layers, heads = self.config.layers, self.config.heads
         for what, asked, count in (("layer", layer, layers), ("head", head, heads)):
             if asked is not None and not 0 <= asked < count:
                 raise ConfigError(f"{what} must be from 0 to {count - 1}, got {asked}")
 
-    def read(
-        self, source: Tensor, source_lengths: Tensor, layer: int | None, head: int | None
-    ) -> TransformerState:
-        """The weights that :meth:`step` returns are those of the cross-attention of the last
-        layer, or of ``layer``, averaged over its heads, or of ``head``."""
+    def first_state(self, source: Tensor, source_lengths: Tensor) -> TransformerState:
         layers = self.config.layers
         memory, mask = self.encode(source, source_lengths)
         return TransformerState(
@@ -128,26 +116,24 @@ class Transformer(Translator):
             mask=mask,
             own=[KeyValueCache() for _ in range(layers)],
             cross=[KeyValueCache() for _ in range(layers)],
-            layer=layers - 1 if layer is None else layer,
-            head=head,
         )
 
     def step(self, state: DecoderState, tokens: Tensor) -> DecoderStep:
         assert isinstance(state, TransformerState)
-        words = self.vocabulary.target(tokens)
-        position = self.positions(1, state.position)
-        x = self.dropout(torch.add(position, words, alpha=math.sqrt(self.config.width)))
+        words = self.vocabulary.target(tokens).unsqueeze(1)
+        x = self.dropout(self.positions(words, state.position))
         x = x.view(state.sentences, state.beams, -1)
         own, weights = state.write(), None
+        chosen = len(self.decoder) - 1 if state.layer is None else state.layer
         for index, layer in enumerate(self.decoder):
             assert isinstance(layer, DecoderLayer)
-            wanted = index == state.layer
+            wanted = index == chosen
             caches = state.own[index], state.cross[index]
             with scope(f"step {state.position}/decoder layer {index}"):
                 x, seen = layer.step(x, own, state.memory, state.mask, caches, need_weights=wanted)
             weights = seen if wanted else weights
         state.position += 1
         assert weights is not None
-        chosen = weights.mean(1) if state.head is None else weights[:, state.head]
+        weights = weights.mean(1) if state.head is None else weights[:, state.head]
         features = self.decoder_norm(x).flatten(0, 1)
-        return DecoderStep(self.vocabulary.logits(features), chosen.flatten(0, 1))
+        return DecoderStep(self.vocabulary.logits(features), weights.flatten(0, 1))

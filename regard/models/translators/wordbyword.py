@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from regard.models.config import TranslatorConfig
-from regard.models.translators.base import DecoderState, DecoderStep, Translator, pick
-from regard.models.translators.readout import Maxout
+from regard.models.padding import pick
+from regard.models.translators.base import DecoderState, DecoderStep, Translator
+from regard.models.translators.config import TranslatorConfig
+from regard.models.translators.maxout import Maxout
 from regard.pieces.tokenizer import EOS
 from regard.record import note, recording, scope
 from regard.recurrent import GatedUnit
@@ -72,9 +73,7 @@ class WordByWord(Translator):
             states = self.reader(x)
         return self.dropout(self.readout(pick(states, rows), pick(x, rows)))
 
-    def read(
-        self, source: Tensor, source_lengths: Tensor, layer: int | None, head: int | None
-    ) -> WordByWordState:
+    def first_state(self, source: Tensor, source_lengths: Tensor) -> WordByWordState:
         said = self._say(source, None).view(*source.shape, -1)
         return WordByWordState(sentences=source.shape[0], said=said, lengths=source_lengths)
 
@@ -85,8 +84,8 @@ class WordByWord(Translator):
         logits = self.vocabulary.logits(state.said[:, min(at, state.said.shape[1] - 1)])
         logits = _only_eos(logits, ended)
         # It looks at the word just read; at its end, at the last one.
-        looked = torch.clamp(state.lengths - 1, max=at)
-        weights = torch.nn.functional.one_hot(looked, state.said.shape[1]).to(logits.dtype)
+        last = torch.clamp(state.lengths - 1, max=at)
+        weights = torch.nn.functional.one_hot(last, state.said.shape[1]).to(logits.dtype)
         state.position += 1
         if recording():
             with scope(f"step {at}"):

@@ -1,4 +1,4 @@
-"""Scan: the gated unit's loop over time, with its gradient written out.
+"""Gated scan: the gated unit's loop over time, with its gradient written out.
 
 Only the two products with the state must wait for the step before; everything else leaves the
 loop, in the gradient too: the matrices' gradients are one product over all steps at the end, where
@@ -7,7 +7,7 @@ automatic differentiation would make and add one for each step.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -15,7 +15,7 @@ from torch import Tensor
 from regard.recurrent.scan.product import add_product, product, product_type
 
 
-def scan(
+def gated_scan(
     inputs: Tensor, state: Tensor, gates: Tensor, candidate: Tensor, reset: Tensor | None = None
 ) -> Tensor:
     """All states s_1 … s_n (n, batch, hidden) of the gated unit.
@@ -32,6 +32,74 @@ def scan(
     return states
 
 
+class GatedSteps(NamedTuple):
+    """What n steps of the unit compute, and the gradient needs."""
+
+    gates: Tensor
+    """z and r (n, batch, 2 · hidden)."""
+    reset: Tensor
+    """r * s (n, batch, hidden)."""
+    candidates: Tensor
+    """s^ (n, batch, hidden)."""
+
+    @classmethod
+    def empty(cls, n: int, state: Tensor) -> GatedSteps:
+        """Room for n steps that begin with ``state`` (batch, hidden)."""
+        batch, hidden = state.shape
+        return cls(
+            state.new_empty(n, batch, 2 * hidden),
+            state.new_empty(n, batch, hidden),
+            state.new_empty(n, batch, hidden),
+        )
+
+    def step(
+        self,
+        t: int,
+        inputs: Tensor,
+        s: Tensor,
+        gates: Tensor,
+        candidate: Tensor,
+        out: Tensor | None = None,
+    ) -> Tensor:
+        """s_t from s_{t-1} ``s`` and the projected ``inputs`` (batch, 3 · hidden).
+
+        ``gates`` and ``candidate`` are transposed, and of the type that products are computed in.
+        """
+        hidden, both, reset, fresh = s.shape[-1], self.gates[t], self.reset[t], self.candidates[t]
+        of_gates, of_fresh = inputs.split((2 * hidden, hidden), -1)
+        add_product(of_gates, s, gates, out=both).sigmoid_()
+        z, r = both.split(hidden, -1)
+        torch.mul(r, s, out=reset)
+        add_product(of_fresh, reset, candidate, out=fresh).tanh_()
+        return torch.lerp(s, fresh, z, out=out)
+
+
+class GatedBackward:
+    """The gradient of the unit, from the last step to the first.
+
+    ``before`` (n, batch, hidden) are the states s_0 … s_{n-1}. ``d_inputs`` (n, batch, 3 · hidden)
+    first holds the derivatives, which do not depend on later steps; each step makes its gradients
+    of them, in place.
+    """
+
+    def __init__(self, steps: GatedSteps, before: Tensor, d_inputs: Tensor) -> None:
+        hidden, fresh = before.shape[-1], steps.candidates
+        z, r = steps.gates.split(hidden, -1)
+        self.keep, self.r, self.d_gates = 1 - z, r, d_inputs[..., : 2 * hidden]
+        self.d_z, self.d_r, self.d_fresh = d_inputs.split(hidden, -1)
+        torch.mul((fresh - before).mul_(z), self.keep, out=self.d_z)
+        torch.mul(before * r, 1 - r, out=self.d_r)
+        torch.mul(z, 1 - fresh.square(), out=self.d_fresh)
+
+    def step(self, t: int, d: Tensor, gates: Tensor, candidate: Tensor) -> None:
+        """Make ``d`` (batch, hidden), the gradient of s_t, that of s_{t-1}."""
+        self.d_z[t].mul_(d)
+        d_reset = product(self.d_fresh[t].mul_(d), candidate, candidate.dtype)
+        self.d_r[t].mul_(d_reset)
+        d.mul_(self.keep[t]).addcmul_(d_reset, self.r[t])
+        add_product(d, self.d_gates[t], gates, out=d)
+
+
 class _GatedScan(torch.autograd.Function):
     @staticmethod
     def forward(
@@ -42,53 +110,34 @@ class _GatedScan(torch.autograd.Function):
         candidate: Tensor,
         reset: Tensor | None,
     ) -> Tensor:
-        n, batch, hidden = inputs.shape[0], *state.shape
-        both = inputs.new_empty(n, batch, 2 * hidden)  # z and r of every step
-        fresh = inputs.new_empty(n, batch, hidden)  # the candidates
-        remembered = inputs.new_empty(n, batch, hidden)  # r * s
-        states = inputs.new_empty(n, batch, hidden)
-        in_gates, in_fresh = inputs.split((2 * hidden, hidden), -1)
-        kind = ctx.kind = product_type(state)
-        u_gates, u_fresh = gates.t().to(kind), candidate.t().to(kind)
-        s = state
+        n, steps = inputs.shape[0], GatedSteps.empty(inputs.shape[0], state)
+        states = state.new_empty(n, *state.shape)
+        s, kind = state, product_type(state)
+        u_gates, u_candidate = gates.t().to(kind), candidate.t().to(kind)
         for t in range(n):
-            add_product(in_gates[t], s, u_gates, out=both[t]).sigmoid_()
-            z, r = both[t, :, :hidden], both[t, :, hidden:]
-            torch.mul(r, s, out=remembered[t])
-            add_product(in_fresh[t], remembered[t], u_fresh, out=fresh[t]).tanh_()
-            s = torch.lerp(s, fresh[t], z, out=states[t])
+            s = steps.step(t, inputs[t], s, u_gates, u_candidate, out=states[t])
             if reset is not None:
                 s.masked_fill_(reset[t], 0)
-        ctx.save_for_backward(state, gates, candidate, reset, both, fresh, remembered, states)
+        ctx.kind = kind
+        ctx.save_for_backward(state, gates, candidate, reset, states, *steps)
         return states
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        state, gates, candidate, reset, both, fresh, remembered, states = ctx.saved_tensors
+        state, gates, candidate, reset, states, *kept = ctx.saved_tensors
         n, batch, hidden = states.shape
+        steps = GatedSteps(*kept)
         before = torch.cat((state.unsqueeze(0), states[:-1]))
-        z, r = both.split(hidden, -1)
-        # What does not depend on later steps, for all steps at once: the slopes.
-        grad_inputs = states.new_empty(n, batch, 3 * hidden)
-        slope_z, slope_r, slope_fresh = grad_inputs.split(hidden, -1)
-        torch.mul((fresh - before).mul_(z), 1 - z, out=slope_z)
-        torch.mul(before * r, 1 - r, out=slope_r)
-        torch.mul(z, 1 - fresh.square(), out=slope_fresh)
-        keep = 1 - z
+        d_inputs = states.new_empty(n, batch, 3 * hidden)
+        unit = GatedBackward(steps, before, d_inputs)
         d, kind = torch.zeros_like(state), ctx.kind
         gates, candidate = gates.to(kind), candidate.to(kind)
         for t in range(n - 1, -1, -1):
             d = d + grads[0][t]
             if reset is not None:
                 d.masked_fill_(reset[t], 0)
-            slope_z[t].mul_(d)
-            d_remembered = product(slope_fresh[t].mul_(d), candidate, kind)
-            slope_r[t].mul_(d_remembered)
-            d.mul_(keep[t]).addcmul_(d_remembered, r[t])
-            add_product(d, grad_inputs[t, :, : 2 * hidden], gates, out=d)
-        flat = grad_inputs.view(n * batch, 3 * hidden)
-        grad_gates = product(flat[:, : 2 * hidden].t(), before.view(n * batch, hidden), kind)
-        grad_candidate = product(
-            flat[:, 2 * hidden :].t(), remembered.view(n * batch, hidden), kind
-        )
-        return grad_inputs, d, grad_gates, grad_candidate, None
+            unit.step(t, d, gates, candidate)
+        flat = d_inputs.view(n * batch, 3 * hidden)
+        d_gates = product(flat[:, : 2 * hidden].t(), before.view(n * batch, hidden), kind)
+        d_candidate = product(flat[:, 2 * hidden :].t(), steps.reset.view(n * batch, hidden), kind)
+        return d_inputs, d, d_gates, d_candidate, None

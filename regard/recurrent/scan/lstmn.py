@@ -1,22 +1,29 @@
 """LSTMN scan: the LSTMN's loop over time, with its gradient written out.
 
-It computes what the loop in lstmn.py computes, when nobody looks inside: the inputs of all words
-are projected by one product, the tapes are written into tensors that have room for all words, tanh
-over all pairs is computed again in the gradient and not kept, and the matrices' gradients are one
-product over all steps at the end.
+It computes what the loop in recurrent/lstmn.py computes, when nobody looks inside: the inputs of
+all words are projected by one product, the tapes are written into tensors that have room for all
+words, tanh over all pairs is computed again in the gradient and not kept, and the matrices'
+gradients are one product over all steps at the end.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
-from regard.recurrent.scan.additive import TapeAttention, TapeBackward
-from regard.recurrent.scan.received import Received
-from regard.recurrent.scan.result import Given, Scanned, extended, last, spread
+from regard.recurrent.scan.attention import TapeAttention, TapeBackward, TapeScores
+from regard.recurrent.scan.tape import (
+    ResultGradient,
+    SlotGradients,
+    TapeScan,
+    TapeStart,
+    TapeSteps,
+    extended,
+    last_summary,
+    last_summary_backward,
+)
 
 
 class LSTMNMatrices(NamedTuple):
@@ -38,42 +45,12 @@ class LSTMNMatrices(NamedTuple):
     """(hidden,)."""
 
 
-def lstmn_scan(
-    x: Tensor,
-    values: Tensor,
-    keys: Tensor,
-    summary: Tensor,
-    allowed: Tensor | None,
-    lengths: Tensor | None,
-    window: int | None,
-    matrices: LSTMNMatrices,
-) -> Scanned:
-    """Read ``x`` (n, batch, width) onto the tape [h_i; c_i].
+class LSTMNScan:
+    """Words read onto the tape [h_i; c_i]; the summary is h~."""
 
-    ``values`` (batch, m, 2 · hidden), their ``keys`` and ``summary`` h~ are what was read before;
-    ``allowed`` (batch, m + n) is False at slots without a word; ``lengths`` (batch,) says how many
-    positions of each sequence are real.
-    """
-    return Scanned(
-        *_LSTMNScan.apply(  # type: ignore[no-untyped-call]
-            x, values, keys, summary, allowed, lengths, window, *matrices
-        )
-    )
-
-
-class _LSTMNScan(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any,
-        x: Tensor,
-        values: Tensor,
-        keys: Tensor,
-        summary: Tensor,
-        allowed: Tensor | None,
-        lengths: Tensor | None,
-        window: int | None,
-        *matrices: Tensor,
-    ) -> tuple[Tensor, ...]:
+    def forward(start: TapeStart, matrices: LSTMNMatrices) -> tuple[TapeScan, TapeSteps]:
+        limits, x, values, keys, summary = start
         inputs, bias, recurrent, w_input, w_key, w_summary, v = matrices
         (n, batch, _), m, hidden = x.shape, values.shape[1], summary.shape[-1]
         sums = torch.cat((inputs, w_input)).t()
@@ -82,14 +59,13 @@ class _LSTMNScan(torch.autograd.Function):
         gates += bias
         tape, tape_keys = extended(values, n), extended(keys, n)
         weights, mixed = x.new_zeros(n, batch, m + n), x.new_empty(n, batch, 2 * hidden)
-        forbidden = None if allowed is None else ~allowed
-        looks = TapeAttention(tape_keys, queries, v, tape, weights, mixed, forbidden)
+        scores = TapeScores(tape_keys, queries, v)
+        attention = TapeAttention(scores, tape, weights, mixed, limits.forbidden)
         recalled = summary
         for t, (gate, query, mix) in enumerate(zip(gates, queries, mixed, strict=True)):
             s = m + t
-            seen = slice(0 if window is None else max(s - window, 0), s)
             query.addmm_(recalled, w_summary.t())
-            looks.look(t, seen)
+            attention.attend(t, limits.seen(s))
             recalled, old_c = mix.split(hidden, -1)
             gate.addmm_(recalled, recurrent.t())
             both, g, o = gate.split((2 * hidden, hidden, hidden), -1)
@@ -98,45 +74,41 @@ class _LSTMNScan(torch.autograd.Function):
             torch.mul(both[:, hidden:], old_c, out=c).addcmul_(both[:, :hidden], g)
             torch.mul(o, c.tanh(), out=h)
             torch.mm(h, w_key.t(), out=tape_keys[:, s])
-        ctx.save_for_backward(x, tape, tape_keys, weights, sums, mixed, summary, lengths, *matrices)
-        ctx.window = window
-        ctx.mark_non_differentiable(tape_keys)
-        ctx.set_materialize_grads(False)
+        last = last_summary(mixed[..., :hidden], summary, limits.lengths)
         states = tape[:, m:, :hidden].transpose(0, 1)
-        return states, tape, last(mixed[..., :hidden], summary, lengths), tape_keys
+        steps = TapeSteps(tape, tape_keys, weights, mixed, sums)
+        return TapeScan(states, tape, last, tape_keys), steps
 
     @staticmethod
-    @once_differentiable
     def backward(
-        ctx: Any, d_states: Tensor | None, d_tape: Tensor | None, d_last: Tensor | None, _: None
+        start: TapeStart, steps: TapeSteps, given: ResultGradient, matrices: LSTMNMatrices
     ) -> tuple[Tensor | None, ...]:
-        x, tape, keys, weights, sums, mixed, summary, lengths, *matrices = ctx.saved_tensors
+        limits, x, _, _, summary = start
+        tape, keys, weights, mixed, sums = steps
         inputs, _, recurrent, w_input, w_key, w_summary, v = matrices
         (n, batch, _), hidden = x.shape, summary.shape[-1]
         m = tape.shape[1] - n
         gates, queries = sums.split((4 * hidden, hidden), -1)
         d_sums, d_mixed = torch.empty_like(sums), tape.new_zeros(batch, n, 2 * hidden)
         d_gates, d_queries = d_sums.split((4 * hidden, hidden), -1)
-        d_summary = spread(d_last, d_mixed[..., :hidden], lengths)
-        slopes = TapeBackward(keys, queries, v, tape, weights, d_mixed, d_queries)
-        received = Received(weights, d_mixed)
-        given = Given(d_states, d_tape)
+        d_summary = last_summary_backward(given.summary, d_mixed[..., :hidden], limits.lengths)
+        scores, slots = TapeScores(keys, queries, v), SlotGradients(weights, d_mixed)
+        attention = TapeBackward(scores, tape, weights, d_mixed, d_queries)
         for t in range(n - 1, -1, -1):
             s = m + t
-            seen = slice(0 if ctx.window is None else max(s - ctx.window, 0), s)
-            d_word = received.at(s, t + 1)
+            d_word = slots.at(s, t + 1)
             given.add_to(d_word, t, s)
             d_h, d_c = d_word.split(hidden, -1)
-            d_h.addmm_(slopes.d_key(s, t), w_key)
+            d_h.addmm_(attention.d_key(s, t), w_key)
             d_old, d_old_c = d_mixed[:, t].split(hidden, -1)
             c, old_c = tape[:, s, hidden:], mixed[t, :, hidden:]
-            _unit(d_gates[t], gates[t], d_h, d_c, c, old_c, d_old_c)
+            _gates_backward(d_gates[t], gates[t], d_h, d_c, c, old_c, d_old_c)
             d_old.addmm_(d_gates[t], recurrent)
             if t + 1 < n:
                 d_old.addmm_(d_queries[t + 1], w_summary)
-            slopes.look_back(t, seen)
+            attention.attend(t, limits.seen(s))
         d_summary.addmm_(d_queries[0], w_summary)
-        d_keys, d_values = slopes.d_keys(), given.of_first(m, received.up_to(m))
+        d_keys, d_values = attention.d_keys(), given.add_to_first(m, slots.up_to(m))
         recalled = mixed[..., :hidden]
         d_all = d_sums.flatten(0, 1)
         d_matrix = d_all.t() @ x.flatten(0, 1)
@@ -144,18 +116,18 @@ class _LSTMNScan(torch.autograd.Function):
         d_w_summary.addmm_(d_queries[1:].flatten(0, 1).t(), recalled[:-1].flatten(0, 1))
         return (
             (d_all @ torch.cat((inputs, w_input))).view_as(x),
-            d_values, d_keys[:, :m], d_summary, None, None, None,
+            d_values, d_keys[:, :m], d_summary,
             d_matrix[: 4 * hidden],
             d_gates.sum((0, 1)),
             d_gates.flatten(0, 1).t() @ recalled.flatten(0, 1),
             d_matrix[4 * hidden :],
             d_keys[:, m:].flatten(0, 1).t() @ tape[:, m:, :hidden].flatten(0, 1),
             d_w_summary,
-            slopes.d_v(),
+            attention.d_v(),
         )  # fmt: skip
 
 
-def _unit(
+def _gates_backward(
     d_gates: Tensor,
     gates: Tensor,
     d_h: Tensor,
@@ -164,9 +136,9 @@ def _unit(
     old_c: Tensor,
     d_old_c: Tensor,
 ) -> None:
-    """Write the gradients of the four sums that the gates bend, and of c~.
+    """Write the gradients of the four gates' sums, and of c~.
 
-    The slope of a sigmoid y is y − y², that of tanh 1 − y².
+    The derivative of a sigmoid y is y − y², that of tanh 1 − y².
     """
     i, f, g, o = gates.chunk(4, -1)
     d_i, d_f, d_g, d_o = d_gates.chunk(4, -1)

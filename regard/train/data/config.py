@@ -1,25 +1,22 @@
-"""Text config: where the text of a language model or a classifier comes from, a sentence a field.
+"""Data config: where the text of a run comes from, a sentence per field.
 
-What both have in common comes first; the fields are listed in docs/language.md and classify.md.
+What all texts have in common comes first; the fields are listed in docs/train.md, language.md and
+classify.md.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from regard.train.config import at_least
-from regard.train.settings import complain
+from regard.train.settings import at_least, complain
 
 
 @dataclass(frozen=True)
 class PartsConfig:
     """How a text is divided and cut into tokens."""
 
-    valid: str | None = None
-    """A file of the same kind to validate on; without one, a share of the text is set aside."""
-    test: str | None = None
-    """A file of the same kind to test on after training."""
     valid_share: float = 0.01
     """The share of the text set aside to validate on, if no validation file is given."""
     test_share: float = 0.01
@@ -27,13 +24,13 @@ class PartsConfig:
     split_seed: int = 0
     """Decides which sentences are set aside."""
     vocabulary: int = 0
-    """How many tokens, special ones included; 0 = 4000 pieces or 10004 words, if there are."""
+    """How many tokens, special ones included; 0 = 4000, or 10004 words of one language."""
     level: Literal["bpe", "word", "space"] = "bpe"
     """Tokens are pieces of words (bpe), words (word), or what stands between spaces (space)."""
     least: int = 2
     """How often a piece or a word must occur in training to become a token."""
     max_length: int = 100
-    """Sentences of more tokens are left out of training, and counted."""
+    """Sentences of more tokens (of a pair, either) are left out of training, and counted."""
 
     def __post_init__(self) -> None:
         complain(self.problems())
@@ -55,7 +52,66 @@ class PartsConfig:
 
 
 @dataclass(frozen=True)
-class TextConfig(PartsConfig):
+class PairsConfig(PartsConfig):
+    """Where the sentence pairs of a translator come from."""
+
+    pairs: str | None = None
+    """A table, source TAB target a line; may be gzip; - is standard input."""
+    source: str | None = None
+    """Instead of a table: a file with one source sentence a line."""
+    target: str | None = None
+    """And the file with its translations, line by line."""
+    source_column: int = 1
+    """The table's column with the source, from 1."""
+    target_column: int = 2
+    """The table's column with the target, from 1."""
+    valid_pairs: str | None = None
+    """A table to validate on; without one, a share of the pairs is set aside."""
+    valid_source: str | None = None
+    """Instead of a table: the source sentences to validate on."""
+    valid_target: str | None = None
+    """And their translations."""
+    test_pairs: str | None = None
+    """A table to test on after training."""
+    test_source: str | None = None
+    """Instead of a table: the source sentences to test on."""
+    test_target: str | None = None
+    """And their translations."""
+    names: float = 0.0
+    """The share of the training pairs with a name in which a made-up one takes its place."""
+
+    def problems(self) -> list[str]:
+        found = [
+            *_one_way("pairs", self.pairs, self.source, self.target, needed=True),
+            *_one_way("valid_pairs", self.valid_pairs, self.valid_source, self.valid_target),
+            *_one_way("test_pairs", self.test_pairs, self.test_source, self.test_target),
+            *super().problems(),
+            *at_least(self, 1, "source_column", "target_column"),
+        ]
+        if self.source_column == self.target_column:
+            found.append(f"source_column and target_column are both {self.source_column}")
+        if not 0 <= self.names <= 1:
+            found.append(f"names must be from 0 to 1, got {self.names}")
+        return found
+
+    @property
+    def usual_vocabulary(self) -> int:
+        """How many tokens to learn at most, for both languages together."""
+        return self.vocabulary or 4000
+
+
+@dataclass(frozen=True)
+class SentencesConfig(PartsConfig):
+    """Files beside the one that is trained on."""
+
+    valid: str | None = None
+    """A file of the same kind to validate on; without one, a share of the text is set aside."""
+    test: str | None = None
+    """A file of the same kind to test on after training."""
+
+
+@dataclass(frozen=True)
+class TextConfig(SentencesConfig):
     """Where the text of a language model comes from and how it is read."""
 
     text: str | None = None
@@ -79,7 +135,7 @@ class TextConfig(PartsConfig):
 
 
 @dataclass(frozen=True)
-class LabelledConfig(PartsConfig):
+class LabelledConfig(SentencesConfig):
     """Where the labelled sentences of a classifier come from."""
 
     file: str | None = None
@@ -94,3 +150,41 @@ class LabelledConfig(PartsConfig):
         if self.vectors and self.level == "bpe":
             found.append("vectors are of whole words: level must be word or space, got bpe")
         return found
+
+
+PATHS = {
+    *(
+        f"{part}{side}"
+        for part in ("", "valid_", "test_")
+        for side in ("pairs", "source", "target")
+    ),
+    *("text", "file", "vectors", "valid", "test"),
+}
+"""Settings that name files: these may be elsewhere when a run is resumed."""
+
+
+def reversed_sides(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of PairsConfig with source and target swapped."""
+    swapped: dict[str, Any] = {"source_column": 2, "target_column": 1}
+    for key, value in data.items():
+        for one, other in (("source", "target"), ("target", "source")):
+            if one in key:
+                swapped[key.replace(one, other)] = value
+                break
+        else:
+            swapped[key] = value
+    return swapped
+
+
+def _one_way(
+    table: str, pairs: str | None, source: str | None, target: str | None, needed: bool = False
+) -> list[str]:
+    """Problems of a choice: a table, or two files, or (unless needed) nothing."""
+    first, second = (table.replace("pairs", side) for side in ("source", "target"))
+    if pairs and (source or target):
+        return [f"{table} and {first}/{second} are two ways to say the same: give one"]
+    if bool(source) != bool(target):
+        return [f"{first} and {second} go together: {first if target else second} is missing"]
+    if needed and not (pairs or source):
+        return [f"{table} is missing: a table of sentence pairs, or {first} and {second}"]
+    return []

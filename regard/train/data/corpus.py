@@ -1,148 +1,135 @@
-"""Corpus: pairs of a config read, split, cut into tokens, and everything left out counted."""
+"""Corpus: a dataset in tokens, and everything left out counted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic
 
 from regard.errors import DataError
-from regard.pieces.tokenizer import Tokenizer
-from regard.train.config import PairsConfig
-from regard.train.data.batches import TrainingExample
-from regard.train.data.names import renamed
-from regard.train.data.pairs import Pair, Pairs, read_aligned, read_pairs
-from regard.train.data.split import Split, shared, split
+from regard.pieces.tokenizer import SPECIAL, UNK, Tokenizer
+from regard.train.data.config import PartsConfig
+from regard.train.data.examples import Dataset, E
 
-USUAL_VOCABULARY = 4000
 MENTIONED = 20
 """How many line numbers the log keeps of each kind."""
+Ids = tuple[list[int], ...]
+"""The token ids of each text of an example, no special tokens."""
 
 
 @dataclass(frozen=True)
-class PairText:
-    """What was read, before any token."""
-
-    parts: Split
-    empty: list[int]
-    """Lines of the training text with nothing on a side."""
-    digest: str
-    """A fingerprint of all pairs."""
-    overlap: int
-    """Training pairs that share a sentence with a validation or test file of the user's."""
-
-
-@dataclass(frozen=True)
-class PairCorpus:
-    """A text in tokens, ready to train on."""
+class TokenCorpus(Generic[E]):
+    """A dataset in tokens, ready to train on."""
 
     tokens: Tokenizer
-    train: list[TrainingExample]
-    valid: list[TrainingExample]
-    text: PairText
+    data: Dataset[E]
+    examples: list[E]
+    """Those that are trained on: all of the training part but the long ones."""
+    train: list[Ids]
+    """Their tokens."""
+    valid: list[Ids]
     long: list[int]
-    """Lines left out of training because a side has more than ``max_length`` tokens."""
+    """Lines left out of training because a text has more than ``max_length`` tokens."""
+
+    @property
+    def unknown(self) -> float:
+        """The share of the validation part's tokens that are <unk>."""
+        ids = [i for texts in self.valid for text in texts for i in text]
+        return ids.count(UNK) / max(1, len(ids))
 
 
-def read_text(config: PairsConfig) -> PairText:
-    """Read all files of the config and put the pairs in their parts."""
-    table = config.source_column, config.target_column
-
-    def read(pairs: str | None, source: str | None, target: str | None) -> Pairs | None:
-        if pairs:
-            return read_pairs(pairs, *table)
-        return read_aligned(source, target) if source and target else None
-
-    main = read(config.pairs, config.source, config.target)
-    valid = read(config.valid_pairs, config.valid_source, config.valid_target)
-    test = read(config.test_pairs, config.test_source, config.test_target)
-    assert main is not None, "PairsConfig checks this"
-    if not main.pairs:
-        raise DataError(f"none of the {main.lines} lines has something on both sides")
-    parts = split(
-        main.pairs,
-        0.0 if valid else config.valid_share,
-        0.0 if valid or test else config.test_share,
-        config.split_seed,
-    )
-    digests = [part.digest() for part in (main, valid, test) if part]
-    given = [pair for part in (valid, test) if part for pair in part.pairs]
-    return PairText(
-        Split(
-            parts.train,
-            valid.pairs if valid else parts.valid,
-            test.pairs if test else parts.test,
-        ),
-        main.empty,
-        " ".join(digest[:16] for digest in digests),
-        shared(parts.train, given) if given else 0,
-    )
-
-
-def learn_tokens(text: PairText, config: PairsConfig) -> Tokenizer:
+def learn_tokens(data: Dataset[E], config: PartsConfig) -> Tokenizer:
     """A vocabulary from the training part alone."""
-    sides = (side for pair in text.parts.train for side in (pair.source, pair.target))
-    size = config.vocabulary or USUAL_VOCABULARY
-    tokens = Tokenizer.train(sides, size, config.level, least=config.least)
+    texts = (text for row in data.train for text in row.texts())
+    tokens = Tokenizer.train(texts, config.usual_vocabulary, config.level, least=config.least)
     return tokens.require(config.vocabulary)
 
 
-def make_corpus(text: PairText, tokens: Tokenizer, config: PairsConfig) -> PairCorpus:
-    """The examples to train on and to validate on; what is too long is counted."""
-    if not text.parts.valid:
+def in_tokens(
+    data: Dataset[E], tokens: Tokenizer, most: int | None, what: str = "sentences"
+) -> TokenCorpus[E]:
+    """The examples to train on, of at most ``most`` tokens a text, and those to validate on."""
+    if not data.valid:
         raise DataError("nothing to validate on: give a validation file or data.valid_share > 0")
-    train = in_tokens(renamed(text.parts.train, config.names, config.split_seed), tokens)
-    fits = [max(len(e.source), len(e.target)) <= config.max_length for e in train]
-    long = [p.line for p, fit in zip(text.parts.train, fits, strict=True) if not fit]
-    kept = [e for e, fit in zip(train, fits, strict=True) if fit]
-    if not kept:
+    train = ids_of(data.train, tokens)
+    fits = [most is None or max(map(len, texts)) <= most for texts in train]
+    if not any(fits):
         raise DataError(
-            f"all {len(train)} training pairs are longer than {config.max_length} tokens: "
-            "raise data.max_length"
+            f"all {len(train)} training {what} are longer than {most} tokens: raise data.max_length"
         )
-    return PairCorpus(tokens, kept, in_tokens(text.parts.valid, tokens), text, long)
+    return TokenCorpus(
+        tokens,
+        data,
+        [row for row, fit in zip(data.train, fits, strict=True) if fit],
+        [texts for texts, fit in zip(train, fits, strict=True) if fit],
+        ids_of(data.valid, tokens),
+        [row.number for row, fit in zip(data.train, fits, strict=True) if not fit],
+    )
 
 
-def in_tokens(pairs: Sequence[Pair], tokens: Tokenizer) -> list[TrainingExample]:
-    """The token ids of each pair."""
-    sources = tokens.encode_all([pair.source for pair in pairs])
-    targets = tokens.encode_all([pair.target for pair in pairs])
-    return [TrainingExample(s, t) for s, t in zip(sources, targets, strict=True)]
+def ids_of(rows: Sequence[E], tokens: Tokenizer) -> list[Ids]:
+    """The token ids of each text of each example."""
+    sides = zip(*(row.texts() for row in rows), strict=True)
+    return list(zip(*(encode(side, tokens) for side in sides), strict=True))
 
 
-def summary(corpus: PairCorpus, config: PairsConfig) -> dict[str, Any]:
+def encode(texts: Sequence[str], tokens: Tokenizer) -> list[list[int]]:
+    """The ids of each text; a special token that is written in a text is unknown there."""
+    return [
+        [i if i >= len(SPECIAL) else UNK for i in ids] for ids in tokens.encode_all(list(texts))
+    ]
+
+
+def summary(corpus: TokenCorpus[E], config: PartsConfig) -> dict[str, Any]:
     """The figures for the log."""
-    text = corpus.text
+    data = corpus.data
     return {
         "train": len(corpus.train),
         "valid": len(corpus.valid),
-        "test": len(text.parts.test),
-        "empty": len(text.empty),
-        "empty_lines": text.empty[:MENTIONED],
+        "test": len(data.test),
+        "empty": len(data.empty),
+        "empty_lines": data.empty[:MENTIONED],
+        "repeated": data.repeated,
         "long": len(corpus.long),
         "long_lines": corpus.long[:MENTIONED],
         "max_length": config.max_length,
-        "overlap": text.overlap,
+        "overlap": data.overlap,
         "vocabulary": len(corpus.tokens),
-        "target_tokens": sum(len(e.target) + 1 for e in corpus.train),
+        "target_tokens": target_tokens(corpus),
+        "valid_unknown": round(corpus.unknown, 6),
     }
 
 
-def print_summary(corpus: PairCorpus, config: PairsConfig, note: Callable[[str], None]) -> None:
-    """Tell the user what is trained on and what is not."""
-    text = corpus.text
-    note(
-        f"{len(corpus.train):,} pairs to train on, {len(corpus.valid):,} to validate, "
-        f"{len(text.parts.test):,} to test; vocabulary {len(corpus.tokens):,} ({config.level})"
+def target_tokens(corpus: TokenCorpus[E]) -> int:
+    """Tokens of the training part, or of its target side, with the ends of sentences."""
+    return sum(len(texts[-1]) + 1 for texts in corpus.train)
+
+
+def notes(
+    corpus: TokenCorpus[E], config: PartsConfig, *, what: str, blank: str, aside: str, overlap: str
+) -> Iterator[str]:
+    """What is trained on and what is not, a line each.
+
+    Examples are ``what``; empty lines are ``blank``; long ones long ``aside``; and those that a
+    file of the user's has too ``overlap`` with it.
+    """
+    data, size = corpus.data, len(corpus.tokens)
+    yield (
+        f"{len(corpus.train):,} {what} to train on, {len(corpus.valid):,} to validate, "
+        f"{len(data.test):,} to test; vocabulary {size:,} ({config.level})"
     )
-    if config.vocabulary == 0 and len(corpus.tokens) < USUAL_VOCABULARY:
-        note(f"the text allows no more than these {len(corpus.tokens):,} tokens")
-    if text.empty:
-        note(f"left out: {numbered(text.empty)} with nothing on a side")
+    if config.vocabulary == 0 and size < config.usual_vocabulary:
+        yield f"the text allows no more than these {size:,} tokens"
+    if corpus.unknown:
+        yield f"{corpus.unknown:.2%} of the validation tokens are <unk>"
+    if data.empty:
+        yield f"left out: {numbered(data.empty)} {blank}"
+    if data.repeated:
+        yield f"left out: {data.repeated:,} lines that repeat an earlier one"
     if corpus.long:
-        note(f"left out: {numbered(corpus.long)} of more than {config.max_length} tokens on a side")
-    if text.overlap:
-        note(f"{text.overlap:,} training pairs share a sentence with the validation or test files")
+        yield f"left out: {numbered(corpus.long)} of more than {config.max_length} tokens{aside}"
+    if data.overlap:
+        yield f"{data.overlap:,} training {overlap} the validation or test files"
 
 
 def numbered(numbers: list[int]) -> str:

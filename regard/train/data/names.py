@@ -64,4 +64,4 @@ def _renamed(pair: Pair, small: set[str], draw: random.Random) -> Pair:
     if not names:
         return pair
     old, new = re.compile(rf"\b{draw.choice(names)}\b"), made_up(draw, small)
-    return Pair(old.sub(new, pair.source), old.sub(new, pair.target), pair.line)
+    return Pair(old.sub(new, pair.source), old.sub(new, pair.target), pair.number)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from regard.errors import DataError
-from regard.files import write_text
+from regard.train.data.examples import Examples
 from regard.train.data.lines import name_of, read_lines
 
 
@@ -18,33 +16,18 @@ class Pair(NamedTuple):
 
     source: str
     target: str
-    line: int = 0
+    number: int = 0
 
+    def texts(self) -> tuple[str, ...]:
+        return self.source, self.target
 
-@dataclass(frozen=True)
-class Pairs:
-    """All pairs of one text, and which lines had nothing on a side."""
-
-    pairs: list[Pair]
-    empty: list[int]
-    """Lines that are not among the pairs because a side is empty or white space."""
-
-    @property
-    def lines(self) -> int:
-        """How many lines were read."""
-        return len(self.pairs) + len(self.empty)
-
-    def digest(self) -> str:
-        """A fingerprint of the pairs in their order."""
-        state = hashlib.sha256()
-        for pair in self.pairs:
-            state.update(f"{pair.source}\t{pair.target}\n".encode())
-        return state.hexdigest()
+    def line(self) -> str:
+        return f"{self.source}\t{self.target}"
 
 
 def read_pairs(
     path: str | os.PathLike[str], source_column: int = 1, target_column: int = 2
-) -> Pairs:
+) -> Examples[Pair]:
     """Pairs from a table with a tab between columns; columns count from 1.
 
     Every line has as many columns as the first; a line with nothing at all counts as empty.
@@ -72,7 +55,7 @@ def read_pairs(
     return _sorted_out((row[source_column - 1], row[target_column - 1]) for row in full)
 
 
-def read_aligned(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> Pairs:
+def read_aligned(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> Examples[Pair]:
     """Pairs from two files: line n of one is the translation of line n of the other."""
     left, right = read_lines(source), read_lines(target)
     if len(left) != len(right):
@@ -83,23 +66,19 @@ def read_aligned(source: str | os.PathLike[str], target: str | os.PathLike[str])
     return _sorted_out(zip(left, right, strict=True))
 
 
-def write_pairs(path: str | os.PathLike[str], pairs: Sequence[Pair]) -> None:
-    """Write source TAB target lines, atomically."""
-    rows = [f"{p.source}\t{p.target}\n".replace("\r", " ") for p in pairs]
-    write_text(path, "".join(rows))
-
-
 def _columns(count: int) -> str:
     return "1 column" if count == 1 else f"{count} columns"
 
 
-def _sorted_out(rows: Iterable[tuple[str, str]]) -> Pairs:
+def _sorted_out(rows: Iterable[tuple[str, str]]) -> Examples[Pair]:
     pairs: list[Pair] = []
     empty: list[int] = []
-    for line, (source, target) in enumerate(rows, 1):
+    for number, (source, target) in enumerate(rows, 1):
         source, target = source.strip(), target.strip()
         if source and target:
-            pairs.append(Pair(source, target, line))
+            pairs.append(Pair(source, target, number))
         else:
-            empty.append(line)
-    return Pairs(pairs, empty)
+            empty.append(number)
+    if not pairs:
+        raise DataError(f"none of the {len(empty)} lines has something on both sides")
+    return Examples(pairs, empty)

@@ -1,7 +1,7 @@
 """Split: which examples are trained on and which are kept to check with.
 
-A sentence that is known from training is no test. So all pairs that share a sentence on either
-side, directly or through others, form one group, and a group goes to one side as a whole: no
+A sentence that is known from training is no test. So all examples that share a sentence on either
+side, directly or through others, form one group, and a group goes to one part as a whole: no
 sentence of the validation or test part, source or target, occurs anywhere in the training part.
 Of plain text, a group is all lines with the same sentence.
 """
@@ -12,33 +12,13 @@ import hashlib
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from regard.errors import DataError
-from regard.train.data.pairs import Pair
 
 Part = Literal["train", "valid", "test"]
 _VALID: Part = "valid"
 _TEST: Part = "test"
-
-
-@dataclass(frozen=True)
-class Split:
-    """Three lists of pairs, each in the order of the text."""
-
-    train: list[Pair]
-    valid: list[Pair]
-    test: list[Pair]
-
-
-def split(pairs: Sequence[Pair], valid: float, test: float, seed: int = 0) -> Split:
-    """Put about the shares ``valid`` and ``test`` of the pairs aside, by groups."""
-    parts: dict[Part, list[Pair]] = {"train": [], "valid": [], "test": []}
-    names = groups(pairs)
-    for pair, part in zip(pairs, places(names, valid, test, seed, "pairs"), strict=True):
-        parts[part].append(pair)
-    return Split(**parts)
 
 
 def places(
@@ -70,11 +50,10 @@ def places(
     return found
 
 
-def groups(pairs: Sequence[Pair]) -> list[str]:
-    """For each pair the name of its group: the smallest normalised sentence in it.
+def groups(keys: Sequence[Sequence[str]]) -> list[str]:
+    """For each example, given its keys, the name of its group: the smallest key in it.
 
-    Union-find over sentences; source and target sides are different languages and are kept
-    apart by a letter in front.
+    Examples that share a key are in one group, and so are those that share a group with both.
     """
     parent: dict[str, str] = {}
 
@@ -85,23 +64,26 @@ def groups(pairs: Sequence[Pair]) -> list[str]:
             root = parent[root]
         return root
 
-    keys = [f"s {normalised(pair.source)}" for pair in pairs]
-    for key, pair in zip(keys, pairs, strict=True):
-        one, other = find(key), find(f"t {normalised(pair.target)}")
-        parent[max(one, other)] = min(one, other)
-    return [find(key) for key in keys]
+    for first, *others in keys:
+        for other in others:
+            one, two = find(first), find(other)
+            parent[max(one, two)] = min(one, two)
+    return [find(each[0]) for each in keys]
+
+
+def keys_of(texts: Sequence[str]) -> tuple[str, ...]:
+    """What makes an example known: its sentence, or those of its sides.
+
+    The sides of a pair are different languages, and are kept apart by a letter in front.
+    """
+    if len(texts) == 1:
+        return (normalised(texts[0]),)
+    return tuple(f"{side} {normalised(text)}" for side, text in zip("st", texts, strict=True))
 
 
 def normalised(sentence: str) -> str:
     """The sentence without what does not make it another: case, white space, character forms."""
     return " ".join(unicodedata.normalize("NFKC", sentence).casefold().split())
-
-
-def shared(pairs: Sequence[Pair], held_out: Sequence[Pair]) -> int:
-    """How many of ``pairs`` have a source or target sentence that is also in ``held_out``."""
-    sources = {normalised(pair.source) for pair in held_out}
-    targets = {normalised(pair.target) for pair in held_out}
-    return sum(normalised(p.source) in sources or normalised(p.target) in targets for p in pairs)
 
 
 def _place(name: str, seed: int) -> float:

@@ -1,7 +1,7 @@
 """Checkpoint: everything a run needs to go on as if it had never stopped.
 
     checkpoints/step-00000500/model.safetensors        the weights
-                              optimizer.safetensors    Adam's memory of each weight
+                              optimizer.safetensors    Adam's state of each weight
                               carried.safetensors      what one batch leaves to the next, if any
                               state.json               position, best, random states, hashes
 
@@ -12,60 +12,27 @@ wait to be averaged keep their weights alone.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import os
-import random
 import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import safetensors
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from regard.errors import FileError
+from regard.store.weights import read_weights
+from regard.train.run.state import RunState
 
 FORMAT = 1
-WEIGHTS, MEMORY, STATE = "model.safetensors", "optimizer.safetensors", "state.json"
+WEIGHTS, OPTIMIZER, STATE = "model.safetensors", "optimizer.safetensors", "state.json"
 CARRIED = "carried.safetensors"
-
-
-@dataclass
-class RunState:
-    """Where a run is."""
-
-    step: int = 0
-    """Updates made."""
-    epoch: int = 0
-    """Passes over the data completed."""
-    position: int = 0
-    """Updates made in this pass."""
-    seconds: float = 0.0
-    """Time spent, over all sessions."""
-    loss: float = 0.0
-    """Sum of the training losses since the last line of the log."""
-    tokens: int = 0
-    """Tokens trained on since then."""
-    validated: int = 0
-    """The step of the last validation."""
-    validation_seconds: float = 0.0
-    """How long it took."""
-    best: float | None = None
-    """The best validation figure so far."""
-    best_step: int = 0
-    """Its step."""
-    best_loss: float | None = None
-    """The validation loss there, which decides between equal figures."""
-    waited: int = 0
-    """Validations since then."""
-    scores: dict[str, float] = field(default_factory=dict)
-    """Of the checkpoints that wait to be averaged: step to figure."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +41,8 @@ class Checkpoint:
 
     state: RunState
     weights: dict[str, Tensor]
-    memory: dict[str, Tensor]
+    optimizer: dict[str, Tensor]
+    """Adam's two averages and count of each weight."""
     random: list[dict[str, Any]]
     """One per process."""
     carried: dict[str, Tensor] = field(default_factory=dict)
@@ -101,7 +69,7 @@ class Checkpoints:
             temporary.mkdir(parents=True)
             hashes = {
                 WEIGHTS: _write(temporary / WEIGHTS, checkpoint.weights),
-                MEMORY: _write(temporary / MEMORY, checkpoint.memory),
+                OPTIMIZER: _write(temporary / OPTIMIZER, checkpoint.optimizer),
             }
             if checkpoint.carried:
                 hashes[CARRIED] = _write(temporary / CARRIED, checkpoint.carried)
@@ -156,11 +124,11 @@ class Checkpoints:
                         f"the checkpoint {path.name} is damaged: {name} was cut or changed"
                     )
             state = RunState(**content["state"])
-            weights, memory = load_file(path / WEIGHTS), load_file(path / MEMORY)
+            weights, optimizer = load_file(path / WEIGHTS), load_file(path / OPTIMIZER)
             carried = load_file(path / CARRIED) if CARRIED in content["files"] else {}
         except (OSError, ValueError, KeyError, TypeError, safetensors.SafetensorError) as error:
             raise FileError(f"the checkpoint {path.name} is damaged: {error}") from error
-        return Checkpoint(state, weights, memory, content["random"], carried)
+        return Checkpoint(state, weights, optimizer, content["random"], carried)
 
     def weights(self, step: int) -> dict[str, Tensor]:
         """The weights of a step."""
@@ -188,55 +156,10 @@ class Checkpoints:
             if step in complete:
                 continue
             if step in wanted:
-                for name in (STATE, MEMORY, CARRIED):
+                for name in (STATE, OPTIMIZER, CARRIED):
                     (path / name).unlink(missing_ok=True)
             else:
                 shutil.rmtree(path, ignore_errors=True)
-
-
-def read_weights(path: Path) -> dict[str, Tensor]:
-    """The tensors of a safetensors file."""
-    try:
-        tensors: dict[str, Tensor] = load_file(path)
-    except (OSError, safetensors.SafetensorError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise FileError(f"cannot read the weights {str(path)!r}: {reason}") from error
-    return tensors
-
-
-def seed_all(seed: int) -> None:
-    """Set every random generator."""
-    random.seed(seed)
-    np.random.seed(seed)
-    torch.manual_seed(seed)
-
-
-def random_state() -> dict[str, Any]:
-    """The state of every random generator of this process, as JSON."""
-    name, keys, position, has, cached = np.random.get_state(legacy=True)
-    version, internal, gauss = random.getstate()
-    states = {"torch": torch.get_rng_state()}
-    if torch.cuda.is_available():
-        states["cuda"] = torch.cuda.get_rng_state()
-    return {
-        "python": [version, list(internal), gauss],
-        "numpy": [str(name), np.asarray(keys).tolist(), position, has, cached],
-        **{k: base64.b64encode(v.numpy().tobytes()).decode() for k, v in states.items()},
-    }
-
-
-def restore_random(saved: dict[str, Any]) -> None:
-    """Set every random generator as it was."""
-    version, internal, gauss = saved["python"]
-    random.setstate((version, tuple(internal), gauss))
-    np.random.set_state(tuple(saved["numpy"]))
-    torch.set_rng_state(_bytes(saved["torch"]))
-    if "cuda" in saved and torch.cuda.is_available():
-        torch.cuda.set_rng_state(_bytes(saved["cuda"]))
-
-
-def _bytes(text: str) -> Tensor:
-    return torch.frombuffer(bytearray(base64.b64decode(text)), dtype=torch.uint8)
 
 
 def _write(path: Path, tensors: dict[str, Tensor]) -> str:

@@ -2,7 +2,7 @@
 
 ``torchrun`` starts the processes, on one machine or on many, and tells each its rank. Each takes
 its rows of every batch; gradients are averaged after each backward pass (DDP), or weights,
-gradients and Adam's memory are split over the processes (FSDP2, ``sharded``). Rank 0 writes.
+gradients and Adam's state are split over the processes (FSDP2, ``sharded``). Rank 0 writes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import torch
 import torch.distributed as dist
-from torch import Tensor, nn
+from torch import nn
 
 from regard.errors import ConfigError, RegardError
 
@@ -131,23 +131,6 @@ def gradients_kept(model: nn.Module, last: bool) -> AbstractContextManager[Any]:
     if shards:
         shards(last)
     return nullcontext()
-
-
-def whole(tensor: Tensor) -> Tensor:
-    """The full tensor on the CPU, whether it is split over processes or not."""
-    gather: Any = getattr(tensor, "full_tensor", None)
-    copied: Tensor = (gather() if gather else tensor).detach().cpu().contiguous()
-    return copied
-
-
-def put(into: Tensor, value: Tensor) -> Tensor:
-    """``value`` laid out as ``into`` is: on its device, split as it is split."""
-    if hasattr(into, "full_tensor"):
-        from torch.distributed.tensor import DTensor, distribute_tensor
-
-        assert isinstance(into, DTensor)
-        return distribute_tensor(value.to(into.device), into.device_mesh, into.placements)
-    return value.to(into.device)
 
 
 def _sharded(model: nn.Module, world: World) -> nn.Module:

@@ -1,4 +1,4 @@
-"""Log: one JSON object a line, as things happen; optionally the same figures to TensorBoard."""
+"""Log: one JSON object a line, as things happen; the same figures to TensorBoard and as curves."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from regard.errors import FileError
-from regard.files import write_text
+from regard.errors import FileError, MissingExtraError
+from regard.files import replacing, write_text
 
 
 class Log:
@@ -60,6 +60,36 @@ def read_log(path: Path) -> list[dict[str, Any]]:
         if isinstance(event, Mapping):
             events.append(dict(event))
     return events
+
+
+def draw_curves(log: Path, picture: Path) -> None:
+    """Draw what ``log`` says: training and validation loss on the left, the score on the right."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtraError("the picture of the curves", "plot") from error
+    events = read_log(log)
+    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    loss, score = figure.subplots(1, 2)
+    _line(loss, events, "train", "loss", "training (with label smoothing, if any)")
+    _line(loss, events, "valid", "loss", "validation")
+    loss.set(xlabel="updates", ylabel="loss per token (nats)")
+    if loss.lines:
+        loss.legend()
+    names = [event["name"] for event in events if event.get("event") == "valid" and "name" in event]
+    _line(score, events, "valid", "score", names[0] if names else "score")
+    score.set(xlabel="updates", ylabel=f"validation {names[0]}" if names else "score")
+    for axes in (loss, score):
+        axes.grid(alpha=0.3)
+        axes.spines[["top", "right"]].set_visible(False)
+    with replacing(picture) as temporary:
+        figure.savefig(temporary, dpi=120)
+
+
+def _line(axes: Any, events: list[dict[str, Any]], event: str, key: str, label: str) -> None:
+    points = [(e["step"], e[key]) for e in events if e.get("event") == event and key in e]
+    if points:
+        axes.plot(*zip(*points, strict=True), label=label, marker="." if event == "valid" else "")
 
 
 def _board(folder: Path) -> Any:

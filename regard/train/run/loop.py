@@ -1,7 +1,7 @@
 """The loop: one for every task. Read :meth:`Loop.run` first, then :meth:`Loop.update`.
 
 A run is decided by its config and data alone. Everything that changes while it runs is in the
-weights, in Adam's memory, in the random generators and in :class:`RunState`; a checkpoint holds all
+weights, in Adam's state, in the random generators and in :class:`RunState`; a checkpoint holds all
 four, so a run that was killed and resumed ends with the same bits as one that was not.
 """
 
@@ -10,48 +10,30 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from regard.errors import RegardError, TrainingError
-from regard.store.folder import RunFolder, named_weights, set_weights, write_weights
+from regard.store.folder import RunFolder
+from regard.store.weights import named_weights, set_weights, whole, write_weights
 from regard.train.config import TrainConfig
-from regard.train.run.best import Best
-from regard.train.run.checkpoint import (
-    Checkpoint,
-    Checkpoints,
-    RunState,
-    random_state,
-    restore_random,
-    seed_all,
-)
-from regard.train.run.distributed import ToldError, World, gradients_kept, whole
-from regard.train.run.limits import finished, share_done
+from regard.train.run.checkpoint import Checkpoint, Checkpoints
+from regard.train.run.distributed import ToldError, World, gradients_kept
 from regard.train.run.log import Log
-from regard.train.run.optimizer import make_optimizer, read_memory, set_memory
-from regard.train.run.progress import Progress, Status
-from regard.train.run.schedule import learning_rate
-from regard.train.run.stop import stopping
+from regard.train.run.optimizer import (
+    learning_rate,
+    make_optimizer,
+    optimizer_state,
+    set_optimizer_state,
+)
+from regard.train.run.progress import Outcome, Progress, Status
+from regard.train.run.state import Ranking, RunState, random_state, restore_random, seed_all
+from regard.train.run.stop import finished, share_done, stopping
 from regard.train.tasks.task import Carrying, Criterion, Task
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a run ended."""
-
-    reason: str
-    """epochs, steps, minutes, patience or interrupted."""
-    state: RunState
-    """Where it was then; ``state.best`` is the validation figure of the saved model."""
-    averaged: bool
-    """Whether the saved model is the average of several checkpoints."""
-    figure: str = "figure"
-    """What ``state.best`` is: BLEU, perplexity, accuracy, or loss."""
 
 
 class Loop:
@@ -73,7 +55,7 @@ class Loop:
         self.progress = progress or Progress()
         self.log = log or Log(folder.log if self.world.main else None)
         self.checkpoints = Checkpoints(folder.checkpoints, self.progress.note)
-        self.best = Best(config, task.higher)
+        self.ranking = Ranking(config, task.higher)
         self.state = RunState(seconds=spent)
         self.saved: tuple[int, int] | None = None
         self.plan: tuple[int, list[list[list[int]]]] = (-1, [])
@@ -169,7 +151,7 @@ class Loop:
         config, state = self.config, self.state
         began = time.monotonic()
         figures = self.evaluate()
-        better = self.best.remember(state, figures[config.monitor], figures["loss"])
+        better = self.ranking.remember(state, figures[config.monitor], figures["loss"])
         weights = self.weights()
         if better:
             self.on_main(lambda: write_weights(self.folder.model, weights))
@@ -207,7 +189,7 @@ class Loop:
         checkpoint = Checkpoint(
             self.state,
             self.weights(),
-            read_memory(self.optimizer, self.task.model),
+            optimizer_state(self.optimizer, self.task.model),
             self.world.collected(random_state()),
             {name: whole(tensor) for name, tensor in self.task.carried().items()}
             if isinstance(self.task, Carrying)
@@ -226,7 +208,7 @@ class Loop:
         self.state.loss *= self.world.main
         self.saved = self.state.step, self.state.validated
         set_weights(self.task.model, found.weights, "the checkpoint")
-        set_memory(self.optimizer, self.task.model, found.memory)
+        set_optimizer_state(self.optimizer, self.task.model, found.optimizer)
         if isinstance(self.task, Carrying):
             self.task.carry(found.carried)
         if len(found.random) == self.world.size:
@@ -258,7 +240,7 @@ class Loop:
         set_weights(self.task.model, weights, "the average")
         figures = self.evaluate()
         figure = figures[self.config.monitor]
-        good = state.best is None or not self.best.better(state.best, figure)
+        good = state.best is None or not self.ranking.better(state.best, figure)
         if good:
             self.on_main(lambda: write_weights(self.folder.model, weights))
             state.best = figure

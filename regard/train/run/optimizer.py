@@ -1,13 +1,15 @@
-"""Adam, and its memory of each weight by the weight's name, to save and to restore."""
+"""Optimizer: Adam, its step size at each update, and its state by each weight's name."""
 
 from __future__ import annotations
+
+import math
 
 import torch
 from torch import Tensor, nn
 
 from regard.errors import FileError
+from regard.store.weights import put, whole
 from regard.train.config import TrainConfig
-from regard.train.run.distributed import put, whole
 
 
 def make_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.Optimizer:
@@ -22,7 +24,28 @@ def make_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.Optimiz
     )
 
 
-def read_memory(optimizer: torch.optim.Optimizer, model: nn.Module) -> dict[str, Tensor]:
+def learning_rate(config: TrainConfig, step: int, done: float) -> float:
+    """The step size of update ``step`` (from 1) when the share ``done`` of the run is over.
+
+    warm-up        peak · step / warmup                       while step < warmup
+    inverse-sqrt   peak · sqrt(warmup / step)                 (Vaswani et al. 2017, 5.3)
+    cosine         peak · (1 + cos(π · done)) / 2
+    cool-down      times (1 − done) / cooldown                in the last share of the run
+    """
+    peak, warmup = config.learning_rate, max(1, config.warmup)
+    rate = peak
+    if step < warmup:
+        rate = peak * step / warmup
+    elif config.schedule == "inverse-sqrt":
+        rate = peak * math.sqrt(warmup / step)
+    elif config.schedule == "cosine":
+        rate = peak * (1 + math.cos(math.pi * min(1.0, done))) / 2
+    if config.cooldown and done > 1 - config.cooldown:
+        rate *= max(0.0, 1 - done) / config.cooldown
+    return rate
+
+
+def optimizer_state(optimizer: torch.optim.Optimizer, model: nn.Module) -> dict[str, Tensor]:
     """``{"weight's name/exp_avg": tensor, …}``, whole and on the CPU."""
     return {
         f"{name}/{key}": whole(value)
@@ -31,12 +54,12 @@ def read_memory(optimizer: torch.optim.Optimizer, model: nn.Module) -> dict[str,
     }
 
 
-def set_memory(
-    optimizer: torch.optim.Optimizer, model: nn.Module, memory: dict[str, Tensor]
+def set_optimizer_state(
+    optimizer: torch.optim.Optimizer, model: nn.Module, state: dict[str, Tensor]
 ) -> None:
-    """Give the optimizer back what :func:`read_memory` took."""
+    """Give the optimizer back what :func:`optimizer_state` took."""
     weights = dict(model.named_parameters())
-    for full, value in memory.items():
+    for full, value in state.items():
         name, _, key = full.rpartition("/")
         if name not in weights:
             raise FileError(f"the checkpoint does not fit this model: it has a strange {name!r}")

@@ -1,9 +1,12 @@
-"""Progress: what the user sees while a model trains. A bar on a terminal, plain lines elsewhere."""
+"""Progress: what the user sees of a run. A bar on a terminal, plain lines elsewhere, an end."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TextIO
+
+from regard.train.run.state import RunState
 
 
 class Status(NamedTuple):
@@ -22,6 +25,25 @@ class Status(NamedTuple):
     seconds: float
     best: str = ""
     """The best validation so far, such as ``BLEU 31.2``."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended."""
+
+    reason: str
+    """epochs, steps, minutes, patience or interrupted."""
+    state: RunState
+    """Where it was then; ``state.best`` is the validation figure of the saved model."""
+    averaged: bool
+    """Whether the saved model is the average of several checkpoints."""
+    figure: str = "figure"
+    """What ``state.best`` is: BLEU, perplexity, accuracy, or loss."""
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the user stopped it."""
+        return self.reason == "interrupted"
 
 
 class Progress:
@@ -104,3 +126,19 @@ def format_seconds(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+def format_outcome(outcome: Outcome, task: str, output: str) -> str:
+    """The last line: why it ended, how good it is, where it is, and how to go on."""
+    state = outcome.state
+    if outcome.interrupted:
+        return (
+            f"stopped and saved at step {state.step}; to go on: "
+            f"regard train {task} -o {output} --resume"
+        )
+    figure = "" if state.best is None else f", validation {outcome.figure} {state.best:.2f}"
+    kind = " (average of checkpoints)" if outcome.averaged else ""
+    return (
+        f"done ({outcome.reason}) after {state.step} updates and "
+        f"{format_seconds(state.seconds)}{figure}{kind}; the model is in {output}"
+    )

@@ -1,4 +1,4 @@
-"""Stop: Ctrl-C as a wish that the loop fulfils when its books are in order."""
+"""Stop: when a run ends: by its limits, for want of patience, or because Ctrl-C asks for it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,43 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
+
+from regard.train.config import TrainConfig
+from regard.train.run.state import RunState
+
+
+def share_done(config: TrainConfig, state: RunState, passes: float) -> float:
+    """How much of the run is over, 0 to 1, by the limit that will be reached first.
+
+    ``passes``: over the data, so far. With ``minutes`` the clock decides, so such a run is not
+    repeatable bit by bit; one with ``steps`` or ``epochs`` is.
+    """
+    shares = [0.0]
+    if config.epochs:
+        shares.append(passes / config.epochs)
+    if config.steps:
+        shares.append(state.step / config.steps)
+    if config.minutes:
+        shares.append(state.seconds / max(1e-9, 60 * config.minutes - reserve(config, state)))
+    return min(1.0, max(shares))
+
+
+def finished(config: TrainConfig, state: RunState) -> str:
+    """Which limit is reached: patience, epochs, steps, minutes, or none: empty."""
+    if config.patience and state.waited >= config.patience:
+        return "patience"
+    if config.epochs and state.epoch >= config.epochs:
+        return "epochs"
+    if config.steps and state.step >= config.steps:
+        return "steps"
+    if config.minutes and state.seconds + reserve(config, state) >= 60 * config.minutes:
+        return "minutes"
+    return ""
+
+
+def reserve(config: TrainConfig, state: RunState) -> float:
+    """Seconds to keep for the last validation and for trying the average."""
+    return max(2 * state.validation_seconds, 0.02 * 60 * config.minutes)
 
 
 @contextmanager

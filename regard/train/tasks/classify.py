@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,25 +11,20 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regard.errors import ConfigError
+from regard.errors import ConfigError, DataError
 from regard.models.classifier import Classifier, ClassifierConfig, Decision, sized
 from regard.pieces.tokenizer import START, Tokenizer
-from regard.store.folder import RunFolder
+from regard.text import visible
 from regard.train.config import TrainConfig
 from regard.train.data.batches import padded, plan
 from regard.train.data.config import LabelledConfig
-from regard.train.data.labelled import (
-    LabelledCorpus,
-    LabelledText,
-    make_corpus,
-    print_summary,
-    read_text,
-    summary,
-    write_labelled,
-)
-from regard.train.data.text import learn_tokens
+from regard.train.data.corpus import TokenCorpus
+from regard.train.data.examples import Dataset, divided
+from regard.train.data.labelled import Labelled, check_labels, labels_of, read_labelled
+from regard.train.data.lines import name_of
 from regard.train.settings import Tree
-from regard.train.tasks.job import Job, Settings, too_long
+from regard.train.tasks.job import Settings
+from regard.train.tasks.text import TextJob
 from regard.vectors.words import Words
 
 RECIPES: dict[str, Tree] = {
@@ -50,9 +46,16 @@ class Classification:
     score = "accuracy"
     higher = True
 
-    def __init__(self, model: Classifier, corpus: LabelledCorpus, config: TrainConfig) -> None:
-        self.model, self.corpus, self.config = model, corpus, config
-        self.lengths = [(len(ids),) for ids in corpus.train]
+    def __init__(
+        self, model: Classifier, corpus: TokenCorpus[Labelled], config: TrainConfig
+    ) -> None:
+        self.model, self.config = model, config
+        self.train = [ids for (ids,) in corpus.train]
+        self.valid = [ids for (ids,) in corpus.valid]
+        place = {label: i for i, label in enumerate(model.config.labels)}
+        self.train_labels = [place[row.label] for row in corpus.examples]
+        self.valid_labels = [place[row.label] for row in corpus.data.valid]
+        self.lengths = [(len(ids),) for ids in self.train]
 
     def batches(self, epoch: int) -> list[list[int]]:
         return plan(self.lengths, self.config.batch_tokens, seed=self.config.seed, epoch=epoch)
@@ -61,10 +64,10 @@ class Classification:
         return len(rows)
 
     def loss(self, rows: list[int], smoothing: float) -> Tensor:
-        return self._loss(self.corpus.train, self.corpus.train_labels, rows, smoothing)
+        return self._loss(self.train, self.train_labels, rows, smoothing)
 
     def validation_loss(self, rows: list[int]) -> Tensor:
-        return self._loss(self.corpus.valid, self.corpus.valid_labels, rows, 0.0)
+        return self._loss(self.valid, self.valid_labels, rows, 0.0)
 
     def _loss(
         self, sentences: list[list[int]], labels: list[int], rows: list[int], smoothing: float
@@ -75,7 +78,7 @@ class Classification:
         return self.model.loss(ids.to(device), lengths.to(device), right, smoothing)
 
     def evaluate(self, forward: Callable[..., Tensor], decode: bool) -> dict[str, float]:
-        valid, labels = self.corpus.valid, self.corpus.valid_labels
+        valid, labels = self.valid, self.valid_labels
         total = sum(float(forward(rows)) for rows in _batches(valid, self.config.batch_tokens))
         figures = {"loss": total / len(valid)}
         if decode:
@@ -84,7 +87,7 @@ class Classification:
         return figures
 
 
-class Classify(Job):
+class Classify(TextJob[LabelledConfig, Labelled, ClassifierConfig, Classifier]):
     """``regard train classify``."""
 
     task = "classify"
@@ -104,40 +107,48 @@ class Classify(Job):
     def build(self, config: ClassifierConfig) -> Classifier:
         return Classifier(config)
 
-    def read(self, data: LabelledConfig) -> LabelledText:
-        return read_text(data)
+    def read(self, data: LabelledConfig) -> Dataset[Labelled]:
+        assert data.file is not None, "LabelledConfig checks this"
+        main = read_labelled(data.file)
+        labels = labels_of(main.rows)
+        if len(labels) < 2:
+            raise DataError(
+                f"{name_of(data.file)} has one label, {labels[0]!r}: there is nothing to tell apart"
+            )
+        valid, test = (read_labelled(path) if path else None for path in (data.valid, data.test))
+        for path, part in ((data.valid, valid), (data.test, test)):
+            if part and path:
+                check_labels(part.rows, labels, path)
+        return divided(main, valid, test, data)
 
-    def learn(self, text: LabelledText, data: LabelledConfig) -> Tokenizer:
-        return learn_tokens([row.text for row in text.train], data)
-
-    def encode(self, text: LabelledText, tokens: Tokenizer, data: LabelledConfig) -> LabelledCorpus:
-        return make_corpus(text, tokens, data)
-
-    def decided(self, corpus: LabelledCorpus) -> Tree:
-        return {"vocabulary": len(corpus.tokens), "labels": tuple(corpus.text.labels)}
+    def decided(self, corpus: TokenCorpus[Labelled]) -> Tree:
+        return super().decided(corpus) | {"labels": tuple(all_labels(corpus))}
 
     def make_task(
-        self, model: Classifier, corpus: LabelledCorpus, settings: Settings
+        self,
+        model: Classifier,
+        corpus: TokenCorpus[Labelled],
+        settings: Settings[LabelledConfig],
     ) -> Classification:
         return Classification(model, corpus, settings.train)
 
-    def summary(self, corpus: LabelledCorpus, data: LabelledConfig) -> dict[str, Any]:
-        return summary(corpus, data)
+    def summary(self, corpus: TokenCorpus[Labelled], data: LabelledConfig) -> dict[str, Any]:
+        counts = Counter(row.label for row in corpus.examples)
+        return super().summary(corpus, data) | {
+            "labels": {k: counts[k] for k in labels_of(corpus.examples)}
+        }
 
-    def print_summary(
-        self, corpus: LabelledCorpus, data: LabelledConfig, note: Callable[[str], None]
-    ) -> None:
-        print_summary(corpus, data, note)
-
-    def write_parts(self, folder: RunFolder, corpus: LabelledCorpus) -> None:
-        write_labelled(folder.valid, corpus.text.valid)
-        if corpus.text.test:
-            write_labelled(folder.test, corpus.text.test)
+    def notes(self, corpus: TokenCorpus[Labelled], data: LabelledConfig) -> Iterable[str]:
+        first, *others = super().notes(corpus, data)
+        counts = Counter(row.label for row in corpus.examples)
+        yield first
+        yield f"labels: {', '.join(f'{visible(k)} ({n:,})' for k, n in counts.most_common())}"
+        yield from others
 
     def prepare(
         self,
         model: Classifier,
-        corpus: LabelledCorpus,
+        corpus: TokenCorpus[Labelled],
         data: LabelledConfig,
         note: Callable[[str], None],
     ) -> None:
@@ -145,8 +156,11 @@ class Classify(Job):
             found = start_from(model, corpus.tokens, Words.load(data.vectors))
             note(f"{found:,} of {len(corpus.tokens):,} words start from {data.vectors}")
 
-    def conflicts(self, settings: Settings) -> list[str]:
-        return too_long(settings)
+
+def all_labels(corpus: TokenCorpus[Labelled]) -> list[str]:
+    """Those of all parts: none of them has one that training has not."""
+    data = corpus.data
+    return labels_of([*data.train, *data.valid, *data.test])
 
 
 def start_from(model: Classifier, tokens: Tokenizer, words: Words) -> int:
@@ -194,19 +208,19 @@ class Confusion:
         """The accuracy of always saying the most frequent label."""
         return float(self.counts.sum(1).max() / self.counts.sum())
 
-    def recall(self) -> list[float]:
-        """Of the sentences with each label, the share that was found; NaN if there is none."""
+    def recall(self) -> list[float | None]:
+        """Of the sentences with each label, the share that was found; None if there is none."""
         return _shares(self.counts, 1)
 
-    def precision(self) -> list[float]:
-        """Of those that were said to have it, the share that has it; NaN if there is none."""
+    def precision(self) -> list[float | None]:
+        """Of those that were said to have it, the share that has it; None if there is none."""
         return _shares(self.counts, 0)
 
 
-def _shares(counts: np.ndarray[Any, np.dtype[np.int64]], axis: int) -> list[float]:
+def _shares(counts: np.ndarray[Any, np.dtype[np.int64]], axis: int) -> list[float | None]:
     totals = counts.sum(axis)
     return [
-        float(right / total) if total else float("nan")
+        float(right / total) if total else None
         for right, total in zip(counts.diagonal(), totals, strict=True)
     ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from torch import Tensor
@@ -10,25 +10,17 @@ from torch import Tensor
 from regard.errors import ConfigError
 from regard.models.design import ATTENTIVE
 from regard.models.language import LanguageConfig, LanguageModel, sized
-from regard.pieces.tokenizer import PAD, Tokenizer
+from regard.pieces.tokenizer import PAD
 from regard.recurrent import Tapes
-from regard.store.folder import RunFolder
 from regard.train.config import TrainConfig
 from regard.train.data.batches import plan
 from regard.train.data.config import TextConfig
-from regard.train.data.text import (
-    LanguageText,
-    TextCorpus,
-    learn_tokens,
-    make_corpus,
-    print_summary,
-    read_text,
-    summary,
-    write_lines,
-)
+from regard.train.data.corpus import TokenCorpus, target_tokens
+from regard.train.data.examples import Dataset, by_group, divided, in_order
+from regard.train.data.text import TextLine, read_sentences
 from regard.train.run.distributed import World
 from regard.train.settings import Tree
-from regard.train.tasks.job import Job, Settings, too_long
+from regard.train.tasks.job import Settings
 from regard.train.tasks.perplexity import (
     convention,
     figures,
@@ -40,6 +32,7 @@ from regard.train.tasks.perplexity import (
     sentence_loss,
 )
 from regard.train.tasks.task import Task
+from regard.train.tasks.text import TextJob
 
 RECIPES: dict[str, Tree] = {
     "simple-rnn": {"learning_rate": 2e-3},
@@ -59,32 +52,38 @@ class Perplexity:
     score = "perplexity"
     higher = False
 
-    def __init__(self, model: LanguageModel, corpus: TextCorpus, config: TrainConfig) -> None:
-        self.model, self.corpus, self.config = model, corpus, config
+    def __init__(
+        self, model: LanguageModel, corpus: TokenCorpus[TextLine], config: TrainConfig
+    ) -> None:
+        self.model, self.config = model, config
+        self.train = [ids for (ids,) in corpus.train]
+        self.valid = [ids for (ids,) in corpus.valid]
 
 
 class Sentences(Perplexity):
     """Each line on its own: BOS, its words, EOS."""
 
-    def __init__(self, model: LanguageModel, corpus: TextCorpus, config: TrainConfig) -> None:
+    def __init__(
+        self, model: LanguageModel, corpus: TokenCorpus[TextLine], config: TrainConfig
+    ) -> None:
         super().__init__(model, corpus, config)
-        self.lengths = [(len(ids) + 2,) for ids in corpus.train]
+        self.lengths = [(len(ids) + 2,) for ids in self.train]
 
     def batches(self, epoch: int) -> list[list[int]]:
         return plan(self.lengths, self.config.batch_tokens, seed=self.config.seed, epoch=epoch)
 
     def targets(self, rows: list[int]) -> int:
-        return sum(len(self.corpus.train[row]) + 1 for row in rows)
+        return sum(len(self.train[row]) + 1 for row in rows)
 
     def loss(self, rows: list[int], smoothing: float) -> Tensor:
-        return sentence_loss(self.model, [self.corpus.train[row] for row in rows], smoothing)
+        return sentence_loss(self.model, [self.train[row] for row in rows], smoothing)
 
     def validation_loss(self, rows: list[int]) -> Tensor:
-        return sentence_loss(self.model, [self.corpus.valid[row] for row in rows])
+        return sentence_loss(self.model, [self.valid[row] for row in rows])
 
     def evaluate(self, forward: Callable[..., Tensor], decode: bool) -> dict[str, float]:
-        batches = sentence_batches(self.corpus.valid, self.config.batch_tokens)
-        return figures(sum(float(forward(rows)) for rows in batches), self.corpus.valid)
+        batches = sentence_batches(self.valid, self.config.batch_tokens)
+        return figures(sum(float(forward(rows)) for rows in batches), self.valid)
 
 
 class Stream(Perplexity):
@@ -96,13 +95,13 @@ class Stream(Perplexity):
     """
 
     def __init__(
-        self, model: LanguageModel, corpus: TextCorpus, config: TrainConfig, chunk: int
+        self, model: LanguageModel, corpus: TokenCorpus[TextLine], config: TrainConfig, chunk: int
     ) -> None:
         super().__init__(model, corpus, config)
         self.chunk = chunk
         self.streams = max(1, config.batch_tokens // chunk)
-        self.text = in_streams(corpus.train, self.streams)
-        self.valid = in_streams(corpus.valid, 1)
+        self.text = in_streams(self.train, self.streams)
+        self.valid_text = in_streams(self.valid, 1)
         self.state: Tapes | None = None
         self.valid_state: Tapes | None = None
 
@@ -125,14 +124,14 @@ class Stream(Perplexity):
         return loss
 
     def validation_loss(self, rows: list[int]) -> Tensor:
-        ids = piece_of(self.valid, rows[0], self.chunk)
+        ids = piece_of(self.valid_text, rows[0], self.chunk)
         before = self.valid_state if rows[0] else None
         loss, self.valid_state = piece_loss(self.model, ids, before)
         return loss
 
     def evaluate(self, forward: Callable[..., Tensor], decode: bool) -> dict[str, float]:
-        total = sum(float(forward([i])) for i in range(pieces(self.valid, self.chunk)))
-        return figures(total, self.corpus.valid)
+        total = sum(float(forward([i])) for i in range(pieces(self.valid_text, self.chunk)))
+        return figures(total, self.valid)
 
     def carried(self) -> dict[str, Tensor]:
         if self.state is None:
@@ -148,7 +147,7 @@ class Stream(Perplexity):
             self.state = Tapes(moved["hidden"], cells, moved["summary"], moved["lengths"])
 
 
-class Language(Job):
+class Language(TextJob[TextConfig, TextLine, LanguageConfig, LanguageModel]):
     """``regard train lm``."""
 
     task = "lm"
@@ -157,6 +156,8 @@ class Language(Job):
     model_config = LanguageConfig
     usual_model = "lstmn"
     usual_epochs = 20
+    blank = "without text"
+    suffix = "txt"
 
     def recipe(self, model: Mapping[str, Any]) -> Tree:
         return USUAL | RECIPES.get(str(model["model"]), {})
@@ -167,38 +168,37 @@ class Language(Job):
     def build(self, config: LanguageConfig) -> LanguageModel:
         return LanguageModel(config)
 
-    def read(self, data: TextConfig) -> LanguageText:
-        return read_text(data)
+    def read(self, data: TextConfig) -> Dataset[TextLine]:
+        assert data.text is not None, "TextConfig checks this"
+        main = read_sentences(data.text, data.column, unique=data.unique)
+        valid = read_sentences(data.valid, data.column) if data.valid else None
+        test = read_sentences(data.test, data.column) if data.test else None
+        return divided(main, valid, test, data, in_order if data.continuous else by_group)
 
-    def learn(self, text: LanguageText, data: TextConfig) -> Tokenizer:
-        return learn_tokens([line.text for line in text.train], data)
+    def longest(self, data: TextConfig) -> int | None:
+        return None if data.continuous else data.max_length
 
-    def encode(self, text: LanguageText, tokens: Tokenizer, data: TextConfig) -> TextCorpus:
-        return make_corpus(text, tokens, data)
-
-    def make_task(self, model: LanguageModel, corpus: TextCorpus, settings: Settings) -> Task:
+    def make_task(
+        self,
+        model: LanguageModel,
+        corpus: TokenCorpus[TextLine],
+        settings: Settings[TextConfig],
+    ) -> Task:
         if settings.data.continuous:
             return Stream(model, corpus, settings.train, settings.data.chunk)
         return Sentences(model, corpus, settings.train)
 
-    def summary(self, corpus: TextCorpus, data: TextConfig) -> dict[str, Any]:
-        return summary(corpus, data)
+    def notes(self, corpus: TokenCorpus[TextLine], data: TextConfig) -> Iterable[str]:
+        first, *others = super().notes(corpus, data)
+        tokens = f"sentences ({target_tokens(corpus):,} tokens with their ends)"
+        yield first.replace("sentences", tokens, 1)
+        yield from others
+        yield convention(data.continuous)
 
-    def print_summary(
-        self, corpus: TextCorpus, data: TextConfig, note: Callable[[str], None]
-    ) -> None:
-        print_summary(corpus, data, note)
-        note(convention(data.continuous))
-
-    def write_parts(self, folder: RunFolder, corpus: TextCorpus) -> None:
-        write_lines(folder.valid_text, corpus.text.valid)
-        if corpus.text.test:
-            write_lines(folder.test_text, corpus.text.test)
-
-    def conflicts(self, settings: Settings) -> list[str]:
+    def conflicts(self, settings: Settings[TextConfig]) -> list[str]:
+        found = super().conflicts(settings)
         if not settings.data.continuous:
-            return too_long(settings)
-        found = []
+            return found
         if settings.train.batch_tokens < settings.data.chunk:
             found.append(
                 f"train.batch_tokens ({settings.train.batch_tokens}) must hold a data.chunk "
@@ -211,6 +211,6 @@ class Language(Job):
             )
         return found
 
-    def check_able(self, settings: Settings, world: World) -> None:
+    def check_able(self, settings: Settings[TextConfig], world: World) -> None:
         if settings.data.continuous and world.size > 1:
             raise ConfigError("data.continuous carries its state over in one process: start one")

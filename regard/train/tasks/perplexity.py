@@ -17,7 +17,7 @@ from regard.models.language import LanguageModel
 from regard.pieces.tokenizer import BOS, EOS, PAD, UNK, Tokenizer
 from regard.recurrent import Tapes
 from regard.train.data.batches import padded, plan
-from regard.train.data.text import encode
+from regard.train.data.corpus import encode
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -11,26 +12,22 @@ import torch
 from torch import Tensor
 
 from regard.errors import MissingExtraError
-from regard.models.translators.base import Translator, TranslatorConfig, build, sized
+from regard.models.translators.base import Translator
 from regard.models.translators.beam import translate_batch
-from regard.pieces.tokenizer import Tokenizer
-from regard.store.folder import RunFolder
-from regard.train.config import PairsConfig, TrainConfig
+from regard.models.translators.builder import build
+from regard.models.translators.config import TranslatorConfig, sized
+from regard.train.config import TrainConfig
 from regard.train.data.batches import Batch, TrainingExample, collate, plan
-from regard.train.data.corpus import (
-    PairCorpus,
-    PairText,
-    learn_tokens,
-    make_corpus,
-    print_summary,
-    read_text,
-    summary,
-)
-from regard.train.data.pairs import write_pairs
+from regard.train.data.config import PairsConfig
+from regard.train.data.corpus import TokenCorpus
+from regard.train.data.examples import Dataset, Examples, divided
+from regard.train.data.names import renamed
+from regard.train.data.pairs import Pair, read_aligned, read_pairs
 from regard.train.run.distributed import World
 from regard.train.settings import Tree
-from regard.train.tasks.job import Job, Settings, too_long
+from regard.train.tasks.job import Files, Settings
 from regard.train.tasks.metrics import bleu, chrf
+from regard.train.tasks.text import TextJob
 
 RECIPES: dict[str, Tree] = {
     "word-by-word": {"learning_rate": 3e-3, "warmup": 200, "batch_tokens": 2000},
@@ -52,13 +49,16 @@ class TranslationTask:
 
     higher = True
 
-    def __init__(self, model: Translator, corpus: PairCorpus, config: TrainConfig) -> None:
-        self.model, self.corpus, self.config = model, corpus, config
-        self.lengths = [_lengths(example) for example in corpus.train]
-        self.counts = _predictions(model, corpus.train)
-        self.valid_counts = _predictions(model, corpus.valid)
+    def __init__(self, model: Translator, corpus: TokenCorpus[Pair], config: TrainConfig) -> None:
+        self.model, self.tokens, self.config = model, corpus.tokens, config
+        self.train = [TrainingExample(*ids) for ids in corpus.train]
+        self.valid = [TrainingExample(*ids) for ids in corpus.valid]
+        self.references = [pair.target for pair in corpus.data.valid]
+        self.lengths = [_lengths(example) for example in self.train]
+        self.counts = _predictions(model, self.train)
+        self.valid_counts = _predictions(model, self.valid)
         # BLEU counts runs of four words: it is 0 for the best translation of shorter sentences.
-        longest = max((len(p.target.split()) for p in corpus.text.parts.valid), default=0)
+        longest = max((len(text.split()) for text in self.references), default=0)
         self.score = "BLEU" if longest >= 4 else "chrF"
 
     def batches(self, epoch: int) -> list[list[int]]:
@@ -68,10 +68,10 @@ class TranslationTask:
         return int(self.counts[rows].sum())
 
     def loss(self, rows: list[int], smoothing: float) -> Tensor:
-        return self._loss([self.corpus.train[row] for row in rows], smoothing)
+        return self._loss([self.train[row] for row in rows], smoothing)
 
     def validation_loss(self, rows: list[int]) -> Tensor:
-        return self._loss([self.corpus.valid[row] for row in rows], 0.0)
+        return self._loss([self.valid[row] for row in rows], 0.0)
 
     def _loss(self, examples: list[TrainingExample], smoothing: float) -> Tensor:
         b = self._batch(examples)
@@ -84,7 +84,7 @@ class TranslationTask:
         return collate(examples).to(next(self.model.parameters()).device)
 
     def evaluate(self, forward: Callable[..., Tensor], decode: bool) -> dict[str, float]:
-        lengths = [_lengths(example) for example in self.corpus.valid]
+        lengths = [_lengths(example) for example in self.valid]
         limit = max(self.config.batch_tokens, *(max(each) for each in lengths))
         total = sum(float(forward(rows)) for rows in plan(lengths, limit))
         figures = {"loss": total / max(1, int(self.valid_counts.sum()))}
@@ -96,18 +96,18 @@ class TranslationTask:
 
     def _score(self, sample: list[int], limit: int) -> float:
         """BLEU (or chrF) of greedy translations of these validation pairs."""
-        examples = [self.corpus.valid[i] for i in sample]
+        examples = [self.valid[i] for i in sample]
         said = [""] * len(sample)
         for rows in plan([(len(e.source) + 1,) for e in examples], limit):
             batch = self._batch([examples[row] for row in rows])
             found = translate_batch(self.model, batch.source, batch.source_lengths)
             for row, hypothesis in zip(rows, found, strict=True):
-                said[row] = self.corpus.tokens.decode(hypothesis.ids)
-        references = [self.corpus.text.parts.valid[i].target for i in sample]
+                said[row] = self.tokens.decode(hypothesis.ids)
+        references = [self.references[i] for i in sample]
         return (bleu if self.score == "BLEU" else chrf)(said, references).value
 
 
-class Translate(Job):
+class Translate(TextJob[PairsConfig, Pair, TranslatorConfig, Translator]):
     """``regard train translate``."""
 
     task = "translate"
@@ -116,6 +116,10 @@ class Translate(Job):
     model_config = TranslatorConfig
     usual_model = "bahdanau"
     usual_epochs = 30
+    what = "pairs"
+    blank = "with nothing on a side"
+    aside = " on a side"
+    overlap = "pairs share a sentence with"
     rounded = ("word-by-word", "encoder-decoder", "bahdanau", "transformer")
 
     def recipe(self, model: Mapping[str, Any]) -> Tree:
@@ -129,37 +133,30 @@ class Translate(Job):
     def build(self, config: TranslatorConfig) -> Translator:
         return build(config)
 
-    def read(self, data: PairsConfig) -> PairText:
-        return read_text(data)
+    def read(self, data: PairsConfig) -> Dataset[Pair]:
+        def examples(
+            pairs: str | None, source: str | None, target: str | None
+        ) -> Examples[Pair] | None:
+            if pairs:
+                return read_pairs(pairs, data.source_column, data.target_column)
+            return read_aligned(source, target) if source and target else None
 
-    def learn(self, text: PairText, data: PairsConfig) -> Tokenizer:
-        return learn_tokens(text, data)
+        main = examples(data.pairs, data.source, data.target)
+        assert main is not None, "PairsConfig checks this"
+        valid = examples(data.valid_pairs, data.valid_source, data.valid_target)
+        test = examples(data.test_pairs, data.test_source, data.test_target)
+        return divided(main, valid, test, data)
 
-    def encode(self, text: PairText, tokens: Tokenizer, data: PairsConfig) -> PairCorpus:
-        return make_corpus(text, tokens, data)
+    def encode(self, read: Dataset[Pair], learned: Files, data: PairsConfig) -> TokenCorpus[Pair]:
+        train = renamed(read.train, data.names, data.split_seed)
+        return super().encode(replace(read, train=train), learned, data)
 
     def make_task(
-        self, model: Translator, corpus: PairCorpus, settings: Settings
+        self, model: Translator, corpus: TokenCorpus[Pair], settings: Settings[PairsConfig]
     ) -> TranslationTask:
         return TranslationTask(model, corpus, settings.train)
 
-    def summary(self, corpus: PairCorpus, data: PairsConfig) -> dict[str, Any]:
-        return summary(corpus, data)
-
-    def print_summary(
-        self, corpus: PairCorpus, data: PairsConfig, note: Callable[[str], None]
-    ) -> None:
-        print_summary(corpus, data, note)
-
-    def write_parts(self, folder: RunFolder, corpus: PairCorpus) -> None:
-        write_pairs(folder.valid, corpus.text.parts.valid)
-        if corpus.text.parts.test:
-            write_pairs(folder.test, corpus.text.parts.test)
-
-    def conflicts(self, settings: Settings) -> list[str]:
-        return too_long(settings)
-
-    def check_able(self, settings: Settings, world: World) -> None:
+    def check_able(self, settings: Settings[PairsConfig], world: World) -> None:
         if not settings.train.sharded and find_spec("sacrebleu") is None:
             raise MissingExtraError("BLEU", "train")
 

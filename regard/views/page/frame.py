@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from regard.pieces.sheet import Sheet, Subject
+from regard.pieces.sheet import Subject
 from regard.trace import Array
 from regard.views.page.file import page_html, visible_title
 from regard.views.terminal.numbers import RAMP
@@ -30,8 +30,9 @@ def frame_html(*subjects: Subject, height: int = 720) -> str:
     picture = still(subjects[0])
     if len(text) > LARGEST:
         return f"{picture}<p>{len(text) / 1e6:.0f} MB: save it with .save_html(path) to see it.</p>"
+    details = f"<details><summary>A still picture of it</summary>{picture}</details>"
     return (
-        f"<details><summary>A still picture of it</summary>{picture}</details>"
+        f"{details if picture else ''}"
         '<iframe sandbox="allow-scripts allow-downloads" allow="clipboard-write" loading="lazy" '
         f'title="{html.escape(visible_title(subjects[0].title))}" '
         f'style="width:100%;height:{height}px;border:1px solid #8884;border-radius:8px" '
@@ -40,57 +41,18 @@ def frame_html(*subjects: Subject, height: int = 720) -> str:
 
 
 def still(subject: Subject) -> str:
-    """The first head as a PNG picture in an ``img`` element."""
-    sheet = subject.sheets[int(subject.start.get("layer", 0))]
-    weights = weights_of(sheet, int(subject.start.get("head", 0)))
-    cells = pooled(weights, 256)
+    """The subject's picture as PNG in an ``img`` element; nothing if it has none."""
+    if subject.picture is None:
+        return ""
+    cells = pooled(subject.picture, 256)
     by = max(1, 256 // max(cells.shape))  # sharp also where a style is not allowed
     data = base64.b64encode(png_of(cells.repeat(by, 0).repeat(by, 1))).decode()
-    queries, keys = sheet.shape
-    told = f"attention of {queries} x {keys} tokens, head {subject.start.get('head', 0)}"
+    queries, keys = subject.sheets[0].shape
+    told = f"attention of {queries} x {keys} tokens, the first head"
     return (
         f'<img alt="{told}" width="320" style="image-rendering:pixelated" '
         f'src="data:image/png;base64,{data}">'
     )
-
-
-def weights_of(sheet: Sheet, head: int) -> Array:
-    """The weights of one head, for a picture: rows are thinned where there are too many."""
-    if sheet.weights is not None:
-        stored: Array = sheet.weights[head]
-        return stored
-    assert sheet.query is not None
-    assert sheet.key is not None
-    queries, keys = sheet.shape
-    rows = np.unique(np.linspace(0, queries - 1, min(queries, 1024)).round().astype(int))
-    shared = head * len(sheet.key) // len(sheet.query)
-    scores = sheet.query[head][rows] @ sheet.key[shared].T * sheet.scale
-    if sheet.softcap:
-        scores = sheet.softcap * np.tanh(scores / sheet.softcap)
-    if sheet.bias is not None:
-        scores = scores + _of_head(sheet.bias, head, rows)
-    ahead = np.arange(keys) - (rows[:, None] + keys - queries)
-    allowed = np.ones(scores.shape, bool)
-    if sheet.causal:
-        allowed &= ahead <= 0
-    if sheet.before is not None:
-        allowed &= -ahead <= sheet.before
-    if sheet.after is not None:
-        allowed &= ahead <= sheet.after
-    if sheet.allowed is not None:
-        allowed &= _of_head(sheet.allowed, head, rows)
-    scores = np.where(allowed, scores, -np.inf)
-    most = scores.max(-1, keepdims=True, initial=-np.inf)
-    raised = np.exp(scores - np.where(np.isfinite(most), most, 0))
-    total = raised.sum(-1, keepdims=True)
-    weights: Array = raised / np.where(total == 0, 1, total)
-    return weights
-
-
-def _of_head(array: Array, head: int, rows: Array) -> Array:
-    array = array.reshape((1,) * (3 - array.ndim) + array.shape)
-    part: Array = array[head if len(array) > 1 else 0]
-    return part[rows] if len(part) > 1 else part
 
 
 def pooled(weights: Array, most: int) -> Array:

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from regard.pieces.sheet import Sheet, SheetText, Subject, some
-from regard.trace import Array
+from regard.pieces.sheet import Sheet, SheetText, Subject, as_array, some
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # who has a map has torch; a trace is shown without it
     from regard.attention.map import AttentionMap
+
+
+def subjects_of_map(attention: AttentionMap, title: str = "") -> list[Subject]:
+    """A map; of a difference both maps, opened where the page compares them."""
+    from regard.attention.map import DifferenceMap
+
+    if not isinstance(attention, DifferenceMap):
+        return [subject_of_map(attention, title)]
+    parts = (attention.first, attention.second)
+    found = [subject_of_map(part, f"{title or 'map'} {i}") for i, part in enumerate(parts, 1)]
+    found[0].start = {"view": "compare"}
+    return found
 
 
 def subject_of_map(attention: AttentionMap, title: str = "") -> Subject:
     """One head: its queries, keys and rule, or its weights."""
+    from regard.attention.map import HeadMap
+
     queries, keys = attention.shape
     texts = [SheetText(attention.queries) if attention.queries else SheetText.numbered(queries)]
     across = SheetText(attention.keys) if attention.keys else SheetText.numbered(keys)
@@ -20,30 +33,12 @@ def subject_of_map(attention: AttentionMap, title: str = "") -> Subject:
         texts.append(across)
     last = len(texts) - 1
     sheet = Sheet("head", 0, 0, last, "cross" if last else "self")
-    query = getattr(attention, "query", None)
-    if query is None:
-        sheet.weights = as_array(attention.dense())[None]
-    else:
-        sheet.query = as_array(query)[None]
-        sheet.key = as_array(getattr(attention, "key", None))[None]
+    if isinstance(attention, HeadMap):
+        sheet.query, sheet.key = as_array(attention.query)[None], as_array(attention.key)[None]
         sheet.checked = some(queries)
-        sheet.lse = as_array(getattr(attention, "lse", None))[None, sheet.checked]
-        set_rule(sheet, getattr(attention, "rule", None))
+        sheet.lse = as_array(attention.lse)[None, sheet.checked]
+        sheet.set_rule(attention.rule)
+    else:
+        sheet.weights = as_array(attention.dense())[None]
     start = {"view": "map"}
     return Subject(title or f"{queries} × {keys} attention", texts, [sheet], start=start)
-
-
-def set_rule(sheet: Sheet, rule: Any) -> None:
-    """Take over scale, mask, bias and soft cap of a layer's ``Rule``."""
-    sheet.scale, sheet.softcap = float(rule.scale), rule.softcap
-    sheet.bias = None if rule.bias is None else as_array(rule.bias)
-    mask = rule.mask
-    if mask is not None:
-        sheet.causal, sheet.before, sheet.after = mask.causal, mask.before, mask.after
-        sheet.allowed = None if mask.allowed is None else mask.allowed.detach().cpu().numpy()
-
-
-def as_array(tensor: Any) -> Array:
-    """A NumPy array of a tensor of any float type."""
-    array: Array = tensor.detach().float().cpu().numpy()
-    return array

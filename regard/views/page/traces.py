@@ -39,18 +39,26 @@ def subject_of_trace(
     for step in trace:
         scopes.setdefault(step.scope, {})[step.name] = step
     texts: list[SheetText] = [] if text is None else [text]
-    sheets = []
+    found = []
     for scope, steps in scopes.items():
         for name in STORED:
             if name in steps:
-                sheets.append(_stored(trace, scope, scopes, name, texts))
+                found.append((_stored(trace, scope, scopes, name, texts), steps[name]))
         if "weights" in steps and not _is_row(scope, scopes):
-            sheets.append(_computed(trace, scope, scopes, texts))
-    sheets.sort(key=lambda sheet: sheet.name != "words")  # what a translation is opened for
+            found.append((_computed(trace, scope, scopes, texts), steps["weights"]))
+    found.sort(key=lambda pair: pair[0].name != "words")  # what a translation is opened for
+    sheets = [sheet for sheet, _ in found]
     words = " ".join(trace.tokens)
     shown = title or words or trace.mechanism or "Attention"
     return Subject(
-        shown, texts, sheets, model, trace.mechanism, list(notes), dict(start or _start(sheets))
+        shown,
+        texts,
+        sheets,
+        model,
+        trace.mechanism,
+        list(notes),
+        dict(start or _start(sheets)),
+        picture=_heads(found[0][1])[0] if found else None,
     )
 
 

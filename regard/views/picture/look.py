@@ -3,51 +3,33 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from regard.errors import MissingExtraError
-from regard.files import replacing
+from regard.pieces.look import Look
 from regard.text import cut, visible
-from regard.views.terminal.look import KINDS, remarks
-
-if TYPE_CHECKING:
-    from regard.inside.look import Look
+from regard.views.picture.file import save_figure
+from regard.views.terminal.look import KIND_SIGNS, remarks
 
 MOST_LABELS = 64
 """Tokens that are written beside a map."""
 MOST_BARS = 20
 
 
-def check_picture() -> None:
-    """Raise if there is nothing to draw with; asked before the model runs."""
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError:
-        raise MissingExtraError("a picture", "plot") from None
-
-
 def save_picture(look: Look, path: str | os.PathLike[str], kind: str) -> None:
-    """Draw and write, atomically; ``kind`` is ``png`` or ``svg`` (its text stays text)."""
-    check_picture()
-    import matplotlib as mpl
-
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "regard", "font.size": 9}):
-        figure = _figure(look)
-        with replacing(path) as temporary:
-            date = {"Date": None} if kind == "svg" else {}  # same numbers, same file
-            figure.savefig(temporary, format=kind, dpi=150, metadata=date)
+    """Draw and write; ``kind`` is ``png`` or ``svg``."""
+    save_figure(lambda: draw(look), path, kind, 9)
 
 
-def _figure(look: Look) -> Any:
+def draw(look: Look) -> Any:
     if look.map is not None:
         figure = _one(look)
     elif look.place is not None:
         figure = _bars(look)
     else:
         figure = _all(look)
-    note = [line for line in remarks(look) if look.wish.no_sink]
+    note = [line for line in remarks(look) if look.request.no_sink]
     if note:
         figure.supxlabel(note[0], fontsize=7)
     return figure
@@ -69,7 +51,7 @@ def _all(look: Look) -> Any:
     for (layer, head), pooled in look.pooled.items():
         top, left = layers.index(layer) * down + gap, head * across
         image[top : top + tall, left : left + wide] = pooled
-        sign = KINDS[look.heads[layer, head].kind][0]
+        sign = KIND_SIGNS[look.heads[layer, head].kind][0]
         axes.text(left, top - 0.5, sign, fontsize=6, ha="left", va="bottom")
     shown = axes.imshow(image, vmin=0, vmax=1, aspect="auto", interpolation="nearest")
     axes.set_xticks([h * across + wide / 2 for h in range(heads)], [*map(str, range(heads))])
@@ -78,7 +60,7 @@ def _all(look: Look) -> Any:
     axes.spines[:].set_visible(False)
     axes.set(xlabel="head", ylabel="layer")
     figure.colorbar(shown, shrink=0.5)
-    signs = ", ".join(f"{sign} {name}" for sign, name in KINDS.values())
+    signs = ", ".join(f"{sign} {name}" for sign, name in KIND_SIGNS.values())
     axes.set_title(_plain(f"{visible(look.model)}: {len(look.queries):,} tokens"), fontsize=9)
     figure.text(0.01, 0.002, signs, fontsize=5)
     return figure
@@ -102,8 +84,8 @@ def _one(look: Look) -> Any:
         axes.set_yticks(range(rows), names[1])
     axes.set(xlabel="key", ylabel="query")
     figure.colorbar(image, shrink=0.7)
-    kind = KINDS[look.heads[look.wish.layer or 0, look.wish.head or 0].kind][1]
-    what = f"layer {look.wish.layer}, head {look.wish.head} ({kind})"
+    kind = KIND_SIGNS[look.heads[look.request.layer or 0, look.request.head or 0].kind][1]
+    what = f"layer {look.request.layer}, head {look.request.head} ({kind})"
     axes.set_title(_plain(f"{look.model}, {what}"))
     return figure
 
@@ -116,8 +98,8 @@ def _bars(look: Look) -> Any:
     assert place is not None
     queries, keys = look.names
     sides = [
-        (f"'{visible(place.word.text)}' attends to", place.to, keys, look.left_out[1]),
-        (f"'{visible(place.word.text)}' is attended to by", place.by, queries, look.left_out[0]),
+        (f"'{visible(place.text)}' attends to", place.to, keys, look.left_out[1]),
+        (f"'{visible(place.text)}' is attended to by", place.by, queries, look.left_out[0]),
     ]
     sides = [side for side in sides if side[1]]
     figure = Figure(figsize=(5.5 * len(sides), 5), layout="constrained")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from regard.text import visible
+from regard.text import aligned, visible
 from regard.trace import Array
 from regard.views.terminal.focus import MOST_WORDS, plain_table
 from regard.views.terminal.numbers import bar, number
@@ -51,16 +50,6 @@ def print_comparison(first: Side, second: Side, console: Console) -> None:
     if len(shown) < len(pairs):
         rest = f"   and {len(pairs) - len(shown)} more, each with less weight in both"
         console.print(Text(rest, style="dim"))
-
-
-def aligned(first: list[str], second: list[str]) -> list[tuple[int | None, int | None]]:
-    """Places of the same token in both; where they differ, tokens beside each other as far as
-    there are any, then alone."""
-    pairs: list[tuple[int | None, int | None]] = []
-    for _, a, b, c, d in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
-        for step in range(max(b - a, d - c)):
-            pairs.append((a + step if a + step < b else None, c + step if c + step < d else None))
-    return pairs
 
 
 def _strongest(

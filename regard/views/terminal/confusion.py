@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from rich import box
@@ -21,8 +20,8 @@ LABEL = 14
 def print_confusion(
     labels: Sequence[str],
     counts: Sequence[Sequence[int]],
-    recall: Sequence[float],
-    precision: Sequence[float],
+    recall: Sequence[float | None],
+    precision: Sequence[float | None],
     console: Console,
 ) -> None:
     """Print ``counts[true][said]``, a row for each true label, with recall and precision."""
@@ -40,5 +39,5 @@ def print_confusion(
     console.print(table)
 
 
-def _percent(share: float) -> str:
-    return "none" if math.isnan(share) else f"{100 * share:.1f} %"
+def _percent(share: float | None) -> str:
+    return "none" if share is None else f"{100 * share:.1f} %"

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from regard.pieces.heads import HeadPlace, Heads
 from regard.text import visible
-from regard.views.terminal.look import KINDS
+from regard.views.terminal.look import KIND_SIGNS
 from regard.views.terminal.numbers import bar
-
-if TYPE_CHECKING:
-    from regard.inside.heads.ranking import Head, Heads
 
 
 def print_heads(
@@ -30,7 +27,7 @@ def print_heads(
         first, second = (visible(word) for word in link)
         console.print(_ranking(heads, f"weight of {first} → {second}", None, shown))
     elif kind is not None:
-        console.print(_ranking(heads, KINDS[kind][1], kind, shown))
+        console.print(_ranking(heads, KIND_SIGNS[kind][1], kind, shown))
     else:
         console.print(_kinds(heads, shown))
 
@@ -45,7 +42,7 @@ def _ranking(heads: Heads, title: str, kind: str | None, shown: int) -> Table:
         seen = heads.scored[place]
         value = heads.weights.get(place) if kind is None else seen.scores[kind]
         number = "-" if value is None else f"{value:.3f}"
-        table.add_row(name(place), number, bar(value or 0.0, 20), KINDS[seen.kind][1])
+        table.add_row(name(place), number, bar(value or 0.0, 20), KIND_SIGNS[seen.kind][1])
     return table
 
 
@@ -56,7 +53,7 @@ def _kinds(heads: Heads, shown: int) -> Table:
     table.add_column("kind", no_wrap=True)
     table.add_column("heads", justify="right")
     table.add_column("highest scores")
-    for kind, (_, title) in KINDS.items():
+    for kind, (_, title) in KIND_SIGNS.items():
         if kind == "mixed":
             table.add_row(title, str(counts[kind]), "")
             continue
@@ -69,6 +66,6 @@ def _kinds(heads: Heads, shown: int) -> Table:
     return table
 
 
-def name(place: Head) -> str:
+def name(place: HeadPlace) -> str:
     """``L3H1``"""
     return f"L{place[0]}H{place[1]}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
@@ -11,14 +10,12 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
+from regard.pieces.look import Look
 from regard.text import cut, visible
 from regard.views.terminal.alignment import SHADES, print_alignment
 from regard.views.terminal.numbers import bar, colour
 
-if TYPE_CHECKING:
-    from regard.inside.look import Look
-
-KINDS = {
+KIND_SIGNS = {
     "previous": ("P", "previous token"),
     "next": ("N", "next token"),
     "same": ("=", "same position"),
@@ -44,7 +41,7 @@ def print_look(look: Look, console: Console, shown: int = 10) -> None:
     _title(look, console)
     if look.map is not None:
         _head(look, console, shown)
-    elif look.wish.layer is not None:
+    elif look.request.layer is not None:
         console.print()
         console.print(kind_table(look))
     elif look.place is None:
@@ -63,7 +60,7 @@ def remarks(look: Look) -> list[str]:
     said = []
     share = float(np.mean(list(look.sink.values()))) if look.sink else 0.0
     names = sink_names(look)
-    if look.wish.no_sink:
+    if look.request.no_sink:
         said.append(
             f"Without {names}: every weight here is renormalised, shared out anew over the other "
             f"tokens, so that each row sums to 1 again. As they are, {share:.0%} of the weight "
@@ -76,7 +73,7 @@ def remarks(look: Look) -> list[str]:
         said.append(
             f"{unknown[0]} is text that this tokenizer does not know: the model read none of it."
         )
-    if look.wish.words and not look.keys.grouped:
+    if look.request.words and not look.keys.grouped:
         said.append("This tokenizer does not say where its tokens stand: each counts as a word.")
     return said
 
@@ -93,11 +90,11 @@ def sink_names(look: Look) -> str:
 
 def _title(look: Look, console: Console) -> None:
     heads = [h for layer, h in look.heads if layer == next(iter(look.heads))[0]]
-    part = f", {look.wish.part}" if look.wish.part else ""
+    part = f", {look.request.part}" if look.request.part else ""
     text = Text(visible(look.model), style="bold")
     text.append(f"{part}: {len(look.queries):,} tokens, ", style="default")
-    if look.wish.layer is not None:
-        what = f"layer {look.wish.layer}, {len(heads)} heads"
+    if look.request.layer is not None:
+        what = f"layer {look.request.layer}, {len(heads)} heads"
     else:
         done = "" if look.done == look.layers else f"{look.done} of "
         what = f"{done}{look.layers} layers, {len(heads)} heads each"
@@ -125,7 +122,7 @@ def _overview(look: Look, console: Console) -> None:
     console.print()
     counts = Counter(seen.kind for seen in look.heads.values())
     legend = Text()
-    for kind, (sign, name) in KINDS.items():
+    for kind, (sign, name) in KIND_SIGNS.items():
         if counts[kind]:
             entry = Text(f"{sign} {name} {counts[kind]}")
             if legend and len(legend.plain.split("\n")[-1]) + entry.cell_len + 3 > console.width:
@@ -151,7 +148,7 @@ def _cell(look: Look, layer: int, head: int, size: int) -> Text:
     seen = look.heads.get((layer, head))
     if seen is None:
         return Text(" " * size)
-    sign = KINDS[seen.kind][0]
+    sign = KIND_SIGNS[seen.kind][0]
     score = seen.scores.get(seen.kind) or 0.0
     number = "" if seen.kind == "mixed" else hundredths(score)
     if size == 3:
@@ -176,7 +173,7 @@ def kind_table(look: Look) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="dim")
     table.add_column("head", justify="right")
     table.add_column("kind")
-    names = [kind for kind in KINDS if kind != "mixed"]
+    names = [kind for kind in KIND_SIGNS if kind != "mixed"]
     for name in names:
         table.add_column(
             {"separator": "separ.", "induction": "induct."}.get(name, name), justify="right"
@@ -194,21 +191,21 @@ def _links(look: Look, console: Console, shown: int) -> None:
     """The strongest link of each head, the strongest heads first."""
     queries, keys = look.names
     best = [(links[0], place) for place, links in look.links.items() if links]
-    best.sort(key=lambda x: (-x[0].weight, x[1]))
+    best.sort(key=lambda x: (-x[0][2], x[1]))
     if not best:
         return
     console.print()
-    what = "words" if look.wish.words else "tokens"
+    what = "words" if look.request.words else "tokens"
     title = f"Strongest links between two {what}, one for each head (none to itself, the first "
     console.print(Text(f"{title}token or special ones)", style="bold"))
     console.print(Text(" " * 36 + "weight  head    its kind", style="dim"), no_wrap=True)
     placed = max(map(len, look.names)) > MOST_WORDS
-    for link, (layer, head) in best[:shown]:
-        line = Text(f"  {_named(queries, link.query, 16, placed)} → ")
-        line.append(_named(keys, link.key, 16, placed), style="bold")
+    for (query, key, weight), (layer, head) in best[:shown]:
+        line = Text(f"  {_named(queries, query, 16, placed)} → ")
+        line.append(_named(keys, key, 16, placed), style="bold")
         line.append(" " * max(1, 37 - line.cell_len))
-        line.append(f"{link.weight:.3f}  ", style="default")
-        kind = KINDS[look.heads[layer, head].kind][1]
+        line.append(f"{weight:.3f}  ", style="default")
+        kind = KIND_SIGNS[look.heads[layer, head].kind][1]
         line.append(f"L{layer}H{head}".ljust(8), style="cyan").append(kind, style="dim")
         console.print(line, no_wrap=True, overflow="ellipsis")
 
@@ -223,10 +220,10 @@ def _place(look: Look, console: Console, shown: int) -> None:
     """What a word attends to and who attends to it: the mean over heads and the strongest head."""
     place = look.place
     assert place is not None
-    name = visible(place.word.text)
+    name = visible(place.text)
     if place.times > 1:
         console.print()
-        which = f"{name!r} occurs {place.times} times; this is the one at token {place.word.start}"
+        which = f"{name!r} occurs {place.times} times; this is the one at token {place.start}"
         console.print(Text(f"{which} ({name}#2 is the second).", style="yellow"))
     queries, keys = look.names
     for title, rows, names, gone in (
@@ -268,10 +265,10 @@ def _others(
 def _head(look: Look, console: Console, shown: int) -> None:
     """One head: its scores, its weights (or a coarse picture), its strongest links."""
     assert look.map is not None
-    place = (look.wish.layer or 0, look.wish.head or 0)
+    place = (look.request.layer or 0, look.request.head or 0)
     seen = look.heads[place]
     console.print()
-    line = Text(f"L{place[0]}H{place[1]}: {KINDS[seen.kind][1]}", style="bold")
+    line = Text(f"L{place[0]}H{place[1]}: {KIND_SIGNS[seen.kind][1]}", style="bold")
     scores = ", ".join(f"{k} {v:.3f}" for k, v in seen.scores.items() if v is not None)
     console.print(line.append(f"   {scores}", style="dim"))
     console.print()
@@ -286,9 +283,9 @@ def _head(look: Look, console: Console, shown: int) -> None:
     if look.place is None:
         console.print()
         console.print(Text("Strongest links", style="bold"))
-        for link in look.links.get(place, [])[:shown]:
-            line = Text(f"  {_named(queries, link.query, 20)} → {_named(keys, link.key, 20)}")
-            line.append(" " * max(1, 65 - line.cell_len) + f"{link.weight:.3f}")
+        for query, key, weight in look.links.get(place, [])[:shown]:
+            line = Text(f"  {_named(queries, query, 20)} → {_named(keys, key, 20)}")
+            line.append(" " * max(1, 65 - line.cell_len) + f"{weight:.3f}")
             console.print(line, no_wrap=True)
 
 

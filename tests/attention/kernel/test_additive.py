@@ -12,9 +12,10 @@ from torch import Tensor
 
 from regard.attention.kernel import library
 from regard.attention.kernel.additive import AdditiveLook, usable
+from regard.attention.kernel.layout import LookLayout
 from regard.attention.kernel.library import Kernel
 from regard.recurrent import LSTMN, SelfAttentiveRNN
-from regard.recurrent.scan.attentive import AttentiveMatrices, attentive_scan
+from regard.recurrent.scan.bahdanau import BahdanauMatrices, bahdanau_scan
 
 N, BATCH, SLOTS = 2, 3, 7
 
@@ -163,9 +164,7 @@ def _trained(what: str) -> list[Tensor]:
         shapes += [(13, 11), (13,), (33, 17), (22, 11), (11, 11)]
         parts = [torch.randn(shape).mul_(0.5).requires_grad_() for shape in shapes]
         allowed = torch.arange(7) < torch.tensor([7, 2, 5]).unsqueeze(-1)
-        before, contexts, weights = attentive_scan(
-            *parts[:4], allowed, AttentiveMatrices(*parts[4:])
-        )
+        before, contexts, weights = bahdanau_scan(*parts[:4], allowed, BahdanauMatrices(*parts[4:]))
         outputs = [before, contexts, weights.detach()]
     else:
         make: dict[str, Any] = {
@@ -186,7 +185,7 @@ def test_the_scans_use_it(what: str, compiled: Path, monkeypatch: pytest.MonkeyP
     calls: list[bool] = []
     native = Kernel.look
 
-    def counted(it: Kernel, call: bytes, back: bool, *step: int) -> None:
+    def counted(it: Kernel, call: LookLayout, back: bool, *step: int) -> None:
         calls.append(back)
         native(it, call, back, *step)
 

@@ -1,4 +1,4 @@
-"""The library: compiled whole or not at all, used only with its own sources, never needed."""
+"""The library is compiled whole or not at all, and no variant borrows from another."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from regard.attention.kernel import build, library
-from regard.attention.kernel.library import Kernel, load
-from regard.errors import ConfigError
+from regard.attention.kernel import build
+from regard.attention.kernel.library import load
 
 NEEDS_COMPILER = pytest.mark.skipif(build.compiler() is None, reason="no C++ compiler")
 # A process in the background of a shell begins with SIGINT ignored: the first line hears it again.
@@ -68,32 +67,6 @@ def test_an_interrupted_build_leaves_no_library(tmp_path: Path, how: signal.Sign
     assert (
         load(tmp_path / build.LIBRARY) == "it is not compiled: kernel.so is not beside its sources"
     )
-
-
-def test_what_is_no_kernel_is_not_used(tmp_path: Path) -> None:
-    path = tmp_path / "kernel.so"
-    path.write_bytes(b"\x7fELF cut short")
-    assert str(load(path)).startswith("it cannot be loaded: ")
-
-
-def test_a_kernel_of_other_sources_is_not_used(
-    compiled: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(build, "digest", lambda: "another")
-    assert str(load(compiled)).startswith("it was compiled from other sources")
-
-
-def test_the_variable_chooses(compiled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "PATH", compiled)
-    monkeypatch.setenv(library.SWITCH, "off")
-    assert library.found() == "REGARD_KERNEL=off"
-    monkeypatch.setenv(library.SWITCH, "portable")
-    kernel = library.kernel()
-    assert isinstance(kernel, Kernel)
-    assert kernel.variant == "portable"
-    monkeypatch.setenv(library.SWITCH, "fast")
-    with pytest.raises(ConfigError, match=r"must be 'off' or one of .*portable, got 'fast'"):
-        library.found()
 
 
 @NEEDS_COMPILER

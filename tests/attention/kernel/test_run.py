@@ -16,17 +16,21 @@ from torch import Tensor
 from regard.attention import Mask, attend, causal, padding, window
 from regard.attention.kernel import library
 from regard.attention.kernel.library import Kernel
-from regard.attention.kernel.run import KernelStatistics, Wanted, run, usable
-from regard.attention.statistics import PoolGrid, Rule, in_blocks, statistics
+from regard.attention.kernel.run import run, usable
+from regard.attention.rule import Rule, softmax
+from regard.attention.statistics import in_blocks, statistics
+from regard.attention.wanted import Statistics, Wanted
+from tests.attention.rulecases import CASES
+from tests.attention.test_statistics import pooled
 
-ALL = Wanted(lse=True, top=3, entropy=True, received=True, cells=(2, 3))
+ALL = Wanted(top=3, entropy=True, received=True, cells=17)
 
 
 class Case(NamedTuple):
     query: Tensor
     key: Tensor
     value: Tensor
-    options: dict[str, Any]
+    rule: Rule
 
 
 @st.composite
@@ -59,26 +63,26 @@ def cases(draw: st.DrawFn) -> Case:
         torch.randn(1, key_heads * groups, 1, keys).where(torch.rand(keys) < 0.8, -math.inf),
         torch.randn(key_heads * groups, queries, 1),
     ]
-    options = {
-        "scale": draw(st.sampled_from([width**-0.5, 1.0, -0.3])),
-        "mask": draw(st.sampled_from(masks)),
-        "bias": draw(st.sampled_from(biases)),
-        "softcap": draw(st.sampled_from([None, None, 5.0])),
-    }
-    return Case(query.to(dtype), key[..., :width].to(dtype), value.to(dtype), options)
+    rule = Rule(
+        draw(st.sampled_from([width**-0.5, 1.0, -0.3])),
+        draw(st.sampled_from(masks)),
+        draw(st.sampled_from(biases)),
+        draw(st.sampled_from([None, None, 5.0])),
+    )
+    return Case(query.to(dtype), key[..., :width].to(dtype), value.to(dtype), rule)
 
 
 def weights_of(case: Case) -> tuple[Tensor, Tensor]:
     """Scores and weights (batch, heads, queries, keys) straight from their definition."""
-    options, groups = case.options, case.query.shape[1] // case.key.shape[1]
+    rule, groups = case.rule, case.query.shape[1] // case.key.shape[1]
     key = case.key.double().repeat_interleave(groups, 1)
-    scores = case.query.double() @ key.mT * options["scale"]
-    if options["softcap"]:
-        scores = options["softcap"] * (scores / options["softcap"]).tanh()
-    if options["bias"] is not None:
-        scores = scores + options["bias"]
-    if options["mask"] is not None:
-        allowed = options["mask"].dense(*scores.shape[-2:])
+    scores = case.query.double() @ key.mT * rule.scale
+    if rule.softcap:
+        scores = rule.softcap * (scores / rule.softcap).tanh()
+    if rule.bias is not None:
+        scores = scores + rule.bias
+    if rule.mask is not None:
+        allowed = rule.mask.dense(*scores.shape[-2:])
         scores = scores.masked_fill(~allowed, -math.inf)
     return scores, scores.softmax(-1).nan_to_num(0)
 
@@ -98,45 +102,56 @@ def test_every_variant_is_the_definition(
     expected = weights @ case.value.double().repeat_interleave(groups, 1)
     size = 1 + float(scores.where(scores > -math.inf, 0).abs().max())
     most = 1e-6 * size + 2e-6  # a score of size s is off by about s · 6e-8
-    grid = PoolGrid(*weights.shape[-2:], cells) if cells else None
-    wanted = Wanted(True, top, True, True, None if grid is None else (grid.rows, grid.columns))
+    wanted = Wanted(top, entropy=True, received=True, cells=cells)
     torch.set_num_threads(threads)
     try:
         for kernel in kernels:
-            context, found = run(
-                kernel, case.query, case.key, case.value, wanted=wanted, **case.options
-            )
+            context, found = run(kernel, case.query, case.key, case.value, case.rule, wanted)
             half = case.query.dtype != torch.float32
             close(context, expected, 1e-2 if half else 4 * most)
-            check(found, scores, weights, top, grid, most)
+            check(found, scores, weights, wanted, most)
     finally:
         torch.set_num_threads(1)
 
 
 def check(
-    found: KernelStatistics,
-    scores: Tensor,
-    weights: Tensor,
-    top: int,
-    grid: PoolGrid | None,
-    most: float,
+    found: Statistics | None, scores: Tensor, weights: Tensor, wanted: Wanted, most: float
 ) -> None:
+    assert found is not None
     close(found.lse, scores.logsumexp(-1), most)
     close(found.entropy, torch.special.entr(weights).sum(-1), 20 * most)
     close(found.received, weights.sum(-2), 20 * most)
-    if top:
-        values = weights.topk(min(top, weights.shape[-1])).values
+    if wanted.top:
+        values = weights.topk(min(wanted.top, weights.shape[-1])).values
         close(found.top_weights, values, most)
         assert found.top_keys is not None
         close(weights.gather(-1, found.top_keys), values, most)
         assert all(len(set(keys)) == len(keys) for keys in found.top_keys.flatten(0, 2).tolist())
+    grid = wanted.grid(*weights.shape[-2:])
     if grid is not None:
         for pool, reduce in ((found.pooled_max, torch.amax), (found.pooled_mean, torch.mean)):
-            cells = [
-                [reduce(tile, dim=(-1, -2)) for tile in strip.split(grid.columns, -1)]
-                for strip in weights.split(grid.rows, -2)
-            ]
-            close(pool, torch.stack([torch.stack(row, -1) for row in cells], -2), most)
+            close(pool, pooled(weights, grid, reduce), most)
+
+
+def test_every_variant_is_the_rules_twin(kernels: list[Kernel]) -> None:
+    """The cases of rule.py, and what rule.py makes of them."""
+    for case in CASES:
+        wanted = Wanted(top=2, entropy=True, received=True, cells=3)
+        groups = len(case.query) // len(case.key)
+        weights = softmax(case.rule.scores(case.query, case.key))
+        expected = weights @ case.value.repeat_interleave(groups, 0)
+        theirs = in_blocks(case.query, case.key, case.rule, wanted)
+        vectors = [tensor.unsqueeze(0) for tensor in case[1:4]]
+        for kernel in kernels:
+            context, found = run(kernel, *vectors, case.rule, wanted)
+            close(context, expected[None], 4 * case.tolerance)
+            assert found is not None
+            for name in ("lse", "top_weights", "entropy", "received", "pooled_max", "pooled_mean"):
+                close(getattr(found, name)[0], getattr(theirs, name), 20 * case.tolerance)
+            _, alone = run(kernel, *vectors[:2], None, case.rule, Wanted(cells=99))
+            assert alone is not None
+            close(alone.pooled_max, weights[None], case.tolerance)  # a cell for each weight
+            assert (alone.pooled_max[0][weights == 0] == 0).all()
 
 
 @pytest.mark.parametrize("keys", [7, 64, 300])
@@ -159,14 +174,14 @@ def test_adversarial_scores(kernels: list[Kernel], what: str, keys: int) -> None
     else:
         bias = torch.zeros(1, 1, keys).masked_fill(torch.rand(keys) < 0.6, -math.inf)
     rule = Rule(0.25, None, bias)
-    grid = PoolGrid(11, keys, 5)
-    theirs = in_blocks(query, key, rule, 3, True, True, grid)
+    wanted = Wanted(3, entropy=True, received=True, cells=5)
+    theirs = in_blocks(query, key, rule, wanted)
     # lse − sum a s of scores of 1e4 has 3 digits in float32; by the definition it has all.
     scores = query.double() @ key.double().mT * 0.25 + (0 if bias is None else bias)
     entropy = torch.special.entr(scores.softmax(-1)).sum(-1)
     for kernel in kernels:
-        wanted = Wanted(True, 3, True, True, (grid.rows, grid.columns))
-        _, ours = run(kernel, query[None], key[None], None, scale=0.25, bias=bias, wanted=wanted)
+        _, ours = run(kernel, query[None], key[None], None, rule, wanted)
+        assert ours is not None
         close(ours.entropy, entropy[None], 2e-5)
         for name in ("lse", "top_weights", "received", "pooled_max", "pooled_mean"):
             got, expected = getattr(ours, name)[0], getattr(theirs, name)
@@ -176,7 +191,8 @@ def test_adversarial_scores(kernels: list[Kernel], what: str, keys: int) -> None
 def test_of_equal_weights_the_first_keys_are_the_top(kernels: list[Kernel]) -> None:
     zeros = torch.zeros(1, 1, 3, 8), torch.zeros(1, 1, 1000, 8)
     for kernel in kernels:
-        _, found = run(kernel, *zeros, None, scale=1.0, mask=window(500), wanted=Wanted(top=4))
+        _, found = run(kernel, *zeros, None, Rule(1.0, window(500)), Wanted(top=4))
+        assert found is not None
         assert found.top_keys is not None
         assert found.top_keys[0, 0].tolist() == [
             [497, 498, 499, 500],
@@ -192,15 +208,16 @@ def test_what_is_not_a_number_stays_in_its_rows(kernels: list[Kernel], bad: floa
     spoilt = q.clone()
     spoilt[..., 5, 0] = bad
     for kernel in kernels:
-        plain, _ = run(kernel, q, k, v, scale=1.0, mask=causal())
-        context, found = run(kernel, spoilt, k, v, scale=1.0, mask=causal(), wanted=ALL)
+        plain, _ = run(kernel, q, k, v, Rule(1.0, causal()))
+        context, found = run(kernel, spoilt, k, v, Rule(1.0, causal()), ALL)
+        assert found is not None
         assert context is not None
         assert plain is not None
         assert context[0, 0, 5].isnan().all()
         assert found.top_weights is not None
         assert found.top_weights[0, 0, 5].isnan().all()
         assert found.pooled_max is not None
-        assert found.pooled_max[0, 0, 2].isnan().any()
+        assert found.pooled_max[0, 0, 1].isnan().any()
         others = [i for i in range(40) if i != 5]
         assert torch.equal(context[..., others, :], plain[..., others, :])
 
@@ -211,7 +228,7 @@ def test_keys_out_of_sight_change_no_bit(kernels: list[Kernel]) -> None:
     other = k.clone()
     other[..., 50:, :] *= 1e6
     for kernel in kernels:
-        pair = [run(kernel, q, keys, v, scale=0.25, mask=causal())[0] for keys in (k, other)]
+        pair = [run(kernel, q, keys, v, Rule(0.25, causal()))[0] for keys in (k, other)]
         assert pair[0] is not None
         assert pair[1] is not None
         assert torch.equal(pair[0][..., :50, :], pair[1][..., :50, :])
@@ -246,7 +263,8 @@ def test_threads_give_the_same_and_many_calls_do_not_meet(kernels: list[Kernel])
 
 
 def _flat(kernel: Kernel, q: Tensor, k: Tensor, v: Tensor) -> list[Tensor]:
-    context, found = run(kernel, q, k, v, scale=0.25, mask=causal(), wanted=ALL)
+    context, found = run(kernel, q, k, v, Rule(0.25, causal()), ALL)
+    assert found is not None
     return [x for x in (context, *found) if x is not None]
 
 
@@ -257,7 +275,7 @@ def _in_a_fork(queue: Any, path: str, variant: str) -> None:
     assert isinstance(kernel, Kernel)
     q, k, v = torch.ones(3, 1, 4, 300, 16)
     torch.set_num_threads(2)
-    context, _ = run(kernel, q, k, v, scale=1.0)
+    context, _ = run(kernel, q, k, v, Rule(1.0))
     assert context is not None
     queue.put(float(context.sum()))
 
@@ -266,7 +284,7 @@ def test_a_fork_computes_and_does_not_hang(kernels: list[Kernel]) -> None:
     kernel = kernels[0]
     q, k, v = torch.ones(3, 1, 4, 300, 16)
     torch.set_num_threads(2)
-    run(kernel, q, k, v, scale=1.0)  # PyTorch's threads are there now, and stay in the parent
+    run(kernel, q, k, v, Rule(1.0))  # PyTorch's threads are there now, and stay in the parent
     torch.set_num_threads(1)
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
@@ -313,7 +331,7 @@ def test_attend_and_statistics_use_it(compiled: Any, monkeypatch: pytest.MonkeyP
                 attend(q, k, v).context,
                 attend(q, k, v, mask=torch.rand(11) < 2).context,
                 attend(one, cached, cached, groups=2, mask=causal()).context,
-                statistics(q[0, 0], k[0, :1], Rule(0.3, causal()), top=2, received=True).lse,
+                statistics(q[0, 0], k[0, :1], Rule(0.3, causal()), ALL).lse,
                 attend(q.bfloat16(), k.bfloat16(), v.bfloat16()).context.float() / 100,
             ]
         )

@@ -18,8 +18,9 @@ import pytest
 import regard.inside.heads.corpus as module
 from regard.errors import DataError, FileError, RegardError
 from regard.inside.heads.corpus import CorpusState, rank_corpus
-from regard.inside.look import LookRequest, look
+from regard.inside.look.look import look
 from regard.inside.textmodel import TextModel, load
+from regard.pieces.look import LookRequest
 from regard.train.run.distributed import World
 from tests.cli.run import ROOT, regard
 from tests.models.bert.tinybert import save_tiny

@@ -15,11 +15,14 @@ from torch import Tensor
 import regard.inside.heads.pairs as pairs
 import regard.inside.heads.patterns as patterns
 from regard.attention import Mask, causal, window
-from regard.attention.statistics import Rule, statistics
-from regard.inside.heads.kinds import KINDS, Tally, scored
+from regard.attention.rule import Rule
+from regard.attention.statistics import statistics
+from regard.attention.wanted import Wanted
+from regard.inside.heads.kinds import Tally, scored
 from regard.inside.heads.pairs import seen_counts, visible, weights_between, without_keys
 from regard.inside.heads.patterns import Patterns, repeated
 from regard.inside.observe.layer import Item
+from regard.pieces.heads import HEAD_KINDS
 from regard.pieces.text import TextPieces
 
 
@@ -85,7 +88,7 @@ def reference(case: Case) -> dict[str, tuple[float, float, int]]:
     weights, seen = case.weights[-1], case.seen[-1]
     n = len(weights)
     found = {}
-    for kind in KINDS[:-1]:
+    for kind in HEAD_KINDS[:-1]:
         score = chance = 0.0
         count = 0
         for i in range(n):
@@ -109,7 +112,7 @@ def reference(case: Case) -> dict[str, tuple[float, float, int]]:
 
 
 def check(sums: Tally, expected: dict[str, tuple[float, float, int]]) -> None:
-    for k, kind in enumerate(KINDS):
+    for k, kind in enumerate(HEAD_KINDS):
         got = sums.score[-1, k], sums.chance[-1, k], sums.count[-1, k]
         assert [float(x) for x in got] == pytest.approx(expected[kind], abs=3e-5), kind
 
@@ -119,7 +122,7 @@ def test_sums_of_short_and_long_texts_are_those_of_the_definition(case: Case, ro
     expected = reference(case)
     item = case.item
     check(Patterns(case.tokens).tally(item), expected)
-    found = statistics(item.query, item.key, item.rule, entropy=True, received=True)
+    found = statistics(item.query, item.key, item.rule, Wanted(entropy=True, received=True))
     for module in (patterns, pairs):
         module.MOST = room  # type: ignore[attr-defined]
     try:
@@ -133,7 +136,7 @@ def test_sums_of_short_and_long_texts_are_those_of_the_definition(case: Case, ro
 @given(cases(), st.integers(0, 99))
 def test_weights_at_chosen_pairs(case: Case, seed: int) -> None:
     item, n = case.item, len(case.tokens)
-    lse = statistics(item.query, item.key, item.rule).lse
+    lse = statistics(item.query, item.key, item.rule, Wanted()).lse
     generator = torch.Generator().manual_seed(seed)
     rows = torch.randint(-1, n, (3, 2), generator=generator)
     columns = torch.randint(-1, n, (3, 7), generator=generator)
@@ -163,7 +166,7 @@ def test_how_many_keys_a_query_sees(case: Case) -> None:
 def test_without_some_keys_rows_are_shared_out_anew(case: Case) -> None:
     dropped = torch.tensor([i % 2 == 0 for i in range(len(case.tokens))])
     item = without_keys(case.item, dropped)
-    found = statistics(item.query, item.key, item.rule, top=len(case.tokens))
+    found = statistics(item.query, item.key, item.rule, Wanted(top=len(case.tokens)))
     left = case.weights.masked_fill(dropped, 0)
     total = left.sum(-1, keepdim=True)
     expected = torch.where(total > 1e-9, left / total, 0)

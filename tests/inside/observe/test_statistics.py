@@ -23,9 +23,9 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     seen: list[bool] = []
     original = run.run
 
-    def counted(kernel: Any, query: Any, key: Any, value: Any, **options: Any) -> Any:
+    def counted(kernel: Any, query: Any, key: Any, value: Any, *options: Any) -> Any:
         seen.append(value is not None)
-        return original(kernel, query, key, value, **options)
+        return original(kernel, query, key, value, *options)
 
     monkeypatch.setattr(run, "run", counted)
     return seen

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from safetensors.torch import load_file, save_file
 
 from regard.errors import ConfigError, DataError
-from regard.models import MODELS
+from regard.models.translators.config import MODELS
 from regard.pieces.tokenizer import EOS
 from tests.models.batch import VOCABULARY, batch, model
 

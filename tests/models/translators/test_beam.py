@@ -7,7 +7,9 @@ import pytest
 import torch
 
 from regard.errors import ConfigError, TrainingError
-from regard.models import MODELS, Hypothesis, Translator, translate_batch
+from regard.models.translators.base import Translator
+from regard.models.translators.beam import Hypothesis, translate_batch
+from regard.models.translators.config import MODELS
 from regard.pieces.tokenizer import BOS, EOS, UNK
 from tests.models.batch import VOCABULARY, batch, model
 

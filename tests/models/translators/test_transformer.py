@@ -9,27 +9,10 @@ from torch import nn
 
 from regard import MultiHeadAttention, record
 from regard.errors import ConfigError
-from regard.models import sized
-from regard.models.layers import POSITIONS, DecoderLayer, EncoderLayer, RealRows
+from regard.models.translators.config import sized
 from regard.models.translators.transformer import Transformer
 from tests.models.batch import batch, model
-
-
-def copy(ours: nn.Module, theirs: nn.Module) -> None:
-    theirs.load_state_dict(ours.state_dict())
-
-
-def copy_layer(ours: EncoderLayer | DecoderLayer, theirs: nn.Module) -> None:
-    """Our weights into PyTorch's layer."""
-    copy(ours.attention.to_torch(), theirs.self_attn)
-    copy(ours.feedforward.inner, theirs.linear1)
-    copy(ours.feedforward.outer, theirs.linear2)
-    norms = [ours.attention_norm, ours.feedforward_norm]
-    if isinstance(ours, DecoderLayer):
-        copy(ours.cross.to_torch(), theirs.multihead_attn)
-        norms.insert(1, ours.cross_norm)
-    for index, norm in enumerate(norms, 1):
-        copy(norm, getattr(theirs, f"norm{index}"))
+from tests.models.torchtwin import copy_layer
 
 
 def torch_twin(made: Transformer) -> tuple[nn.TransformerEncoder, nn.TransformerDecoder]:
@@ -55,30 +38,14 @@ def test_equals_pytorchs_transformer_with_the_same_weights(norm: str, padded: bo
     made = model("transformer", norm=norm)
     b = batch() if padded else batch((5, 5, 5), (4, 4, 4))
     encoder, decoder = torch_twin(made)
-    x = math.sqrt(10) * made.vocabulary.source(b.source) + made.positions(b.source.shape[1])
-    y = math.sqrt(10) * made.vocabulary.target(b.target) + made.positions(b.target.shape[1])
+    x = math.sqrt(10) * made.vocabulary.source(b.source) + made.positions.rows(b.source.shape[1])
+    y = math.sqrt(10) * made.vocabulary.target(b.target) + made.positions.rows(b.target.shape[1])
     padding = torch.arange(b.source.shape[1]) >= b.source_lengths.unsqueeze(-1)
     ahead = torch.ones(y.shape[1], y.shape[1], dtype=torch.bool).triu(1)
     memory = encoder(x, src_key_padding_mask=padding)
     out = decoder(y, memory, tgt_mask=ahead, memory_key_padding_mask=padding)
     expected = made.vocabulary.logits(out)
     torch.testing.assert_close(made(*b[:3]), expected, rtol=0, atol=1e-10)
-
-
-def test_words_are_scaled_and_positions_added() -> None:
-    """Position 0 is (0, 1, 0, 1, …), position 1 begins with sin 1, cos 1."""
-    made = model("transformer")
-    assert made.positions(1).flatten().tolist() == [0, 1] * 5
-    first = made.positions(1, first=1).flatten()[:2].tolist()
-    assert first == pytest.approx([math.sin(1), math.cos(1)], abs=1e-7)
-
-
-def test_a_text_longer_than_the_table_of_positions() -> None:
-    made = model("transformer", layers=1)
-    n = POSITIONS + 3
-    source, target = torch.full((1, n), 7), torch.full((1, 2), 5)
-    assert made(source, torch.tensor([n]), target).isfinite().all()
-    assert made.positions(n).shape == (n, 10)
 
 
 def test_tied_words_are_one_matrix_in_three_places() -> None:
@@ -147,12 +114,3 @@ def test_beams_share_the_keys_of_the_source() -> None:
     state.select(torch.arange(4).unsqueeze(-1).expand(-1, 5))
     made.step(state, b.target[:, 0].repeat_interleave(5))
     assert state.cross[0].keys is keys
-
-
-def test_rows_hold_the_real_positions_only() -> None:
-    x = torch.arange(12.0).view(2, 3, 2)
-    rows = RealRows.of(torch.tensor([0, 3, 4]), 2, 3)
-    held = rows.gather(x)
-    assert held.tolist() == [[0, 1], [6, 7], [8, 9]]
-    assert rows.spread(held).tolist() == [[[0, 1], [0, 0], [0, 0]], [[6, 7], [8, 9], [0, 0]]]
-    assert RealRows.of(torch.arange(99), 10, 10).rows is None  # too little padding to be worth it

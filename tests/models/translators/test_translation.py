@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from regard.models import MODELS
 from regard.models.translators.base import Translator
+from regard.models.translators.config import MODELS
 from regard.models.translators.translation import Translation, trace_of, translate_texts
 from regard.pieces.tokenizer import Tokenizer
 from regard.pieces.words import gathered

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from regard.errors import ConfigError, DataError
-from regard.pieces.tokenizer import Tokenizer
 from regard.train.data.config import LabelledConfig
-from regard.train.data.labelled import Labelled, make_corpus, read_labelled, read_text
+from regard.train.data.labelled import Labelled, labels_of, read_labelled
+from regard.train.tasks.classify import Classify
 
 
 def test_spaces_tabs_and_gzip(tmp_path: Path) -> None:
@@ -18,11 +18,11 @@ def test_spaces_tabs_and_gzip(tmp_path: Path) -> None:
     read = read_labelled(tmp_path / "a")
     assert read.rows[0] == Labelled("1", "good film", 1)
     assert read.empty == [3, 4]
-    assert read.labels() == ["0", "1", "10"], "numbers in their order"
+    assert labels_of(read.rows) == ["0", "1", "10"], "numbers in their order"
     (tmp_path / "b").write_bytes(gzip.compress(b"very good\ta film\nbad\tit  was\n"))
     read = read_labelled(tmp_path / "b")
     assert read.rows == [Labelled("very good", "a film", 1), Labelled("bad", "it was", 2)]
-    assert read.labels() == ["bad", "very good"]
+    assert labels_of(read.rows) == ["bad", "very good"]
 
 
 def config(tmp_path: Path, text: str, **settings: object) -> LabelledConfig:
@@ -42,31 +42,14 @@ def config(tmp_path: Path, text: str, **settings: object) -> LabelledConfig:
 )
 def test_bad_files(text: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(DataError) as caught:
-        read_text(config(tmp_path, text))
+        Classify().read(config(tmp_path, text))
     assert message in str(caught.value)
 
 
 def test_a_label_that_training_does_not_have(tmp_path: Path) -> None:
     (tmp_path / "valid").write_text("0 a\n2 b\n")
     with pytest.raises(DataError, match=r"line 2: the label '2' does not occur in .* has 0, 1"):
-        read_text(config(tmp_path, "0 a\n1 b\n", valid=str(tmp_path / "valid")))
-
-
-def test_labels_stay_with_their_sentences(tmp_path: Path) -> None:
-    (tmp_path / "valid").write_text("1 a\n")
-    chosen = config(
-        tmp_path,
-        "0 a\n1 a a a\n1 b\n",
-        valid=str(tmp_path / "valid"),
-        level="space",
-        max_length=2,
-    )
-    text = read_text(chosen)
-    corpus = make_corpus(text, Tokenizer.train(["a b"] * 2, 10, "space"), chosen)
-    assert (corpus.train, corpus.train_labels) == ([[4], [5]], [0, 1])
-    assert (corpus.valid, corpus.valid_labels) == ([[4]], [1])
-    assert corpus.long == [2]
-    assert text.overlap == 1
+        Classify().read(config(tmp_path, "0 a\n1 b\n", valid=str(tmp_path / "valid")))
 
 
 def test_the_file_must_be_named() -> None:

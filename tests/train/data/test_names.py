@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.errors import ConfigError
-from regard.train.config import PairsConfig
+from regard.train.data.config import PairsConfig
 from regard.train.data.names import made_up, renamed
 from regard.train.data.pairs import Pair
 
@@ -24,7 +24,7 @@ def test_one_name_changes_on_both_sides() -> None:
         found = re.fullmatch(pattern, f"{pair.source}|{pair.target}")
         assert found, pair
         assert (found[1] == "Tom") != (found[2] == "Boston")
-        assert pair.line == 1
+        assert pair.number == 1
 
 
 @pytest.mark.parametrize(

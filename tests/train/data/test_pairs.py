@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from regard.errors import DataError
-from regard.train.data.pairs import Pair, read_aligned, read_pairs, write_pairs
+from regard.train.data.pairs import Pair, read_aligned, read_pairs
 
 
 def file(path: Path, text: str) -> Path:
@@ -17,16 +17,15 @@ def file(path: Path, text: str) -> Path:
 
 def test_columns_are_chosen(tmp_path: Path) -> None:
     path = file(tmp_path / "t", "Hi.\tHallo!\tCC-BY\nRun!\tLauf!\tCC-BY\n")
-    assert read_pairs(path).pairs == [Pair("Hi.", "Hallo!", 1), Pair("Run!", "Lauf!", 2)]
-    assert read_pairs(path, 2, 1).pairs[0] == Pair("Hallo!", "Hi.", 1)
-    assert read_pairs(path, 1, 3).pairs[1].target == "CC-BY"
+    assert read_pairs(path).rows == [Pair("Hi.", "Hallo!", 1), Pair("Run!", "Lauf!", 2)]
+    assert read_pairs(path, 2, 1).rows[0] == Pair("Hallo!", "Hi.", 1)
+    assert read_pairs(path, 1, 3).rows[1].target == "CC-BY"
 
 
 def test_empty_sides_are_counted(tmp_path: Path) -> None:
     read = read_pairs(file(tmp_path / "t", "a\tb\n\tb\n\na\t \nc\td\n"))
-    assert [pair.line for pair in read.pairs] == [1, 5]
+    assert [pair.number for pair in read.rows] == [1, 5]
     assert read.empty == [2, 3, 4]
-    assert read.lines == 5
 
 
 def test_a_line_with_other_columns(tmp_path: Path) -> None:
@@ -45,7 +44,7 @@ def test_too_few_columns(tmp_path: Path) -> None:
 
 def test_aligned(tmp_path: Path) -> None:
     left, right = file(tmp_path / "l", "eins\nzwei\n"), file(tmp_path / "r", "one\ntwo\n")
-    assert read_aligned(left, right).pairs == [Pair("eins", "one", 1), Pair("zwei", "two", 2)]
+    assert read_aligned(left, right).rows == [Pair("eins", "one", 1), Pair("zwei", "two", 2)]
     file(right, "one\ntwo\nthree\n")
     with pytest.raises(DataError, match=r"got 2 in .* and 3 in"):
         read_aligned(left, right)
@@ -53,8 +52,13 @@ def test_aligned(tmp_path: Path) -> None:
 
 def test_written_pairs_are_read_again(tmp_path: Path) -> None:
     pairs = [Pair("ä", "b", 1), Pair("c", "d", 2)]
-    write_pairs(tmp_path / "t.tsv", pairs)
-    assert read_pairs(tmp_path / "t.tsv").pairs == pairs
+    path = file(tmp_path / "t.tsv", "".join(f"{pair.line()}\n" for pair in pairs))
+    assert read_pairs(path).rows == pairs
+
+
+def test_nothing_on_both_sides(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="none of the 2 lines has something on both sides"):
+        read_pairs(file(tmp_path / "t", "a\t\n\tb\n"))
 
 
 def test_digest_is_of_content_and_order(tmp_path: Path) -> None:

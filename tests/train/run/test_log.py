@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from regard.errors import FileError, MissingExtraError
-from regard.train.run.curves import draw_curves
-from regard.train.run.log import Log, read_log
+from regard.train.run.log import Log, draw_curves, read_log
 
 
 def test_events_and_rewind(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def weights(folder: Path, step: int = 40) -> dict[str, torch.Tensor]:
 
 
 def same_bits(one: Path, other: Path) -> bool:
-    """Whether weights, Adam's memory, the final model and the validation figures are equal."""
+    """Whether weights, Adam's state, the final model and the validation figures are equal."""
     files = [f"checkpoints/step-{40:08d}/{name}.safetensors" for name in ("model", "optimizer")]
     equal = all(
         (one / f).read_bytes() == (other / f).read_bytes() for f in [*files, "model.safetensors"]
@@ -142,7 +142,7 @@ def test_two_processes_equal_one(pairs_file: Path, tmp_path: Path) -> None:
         arguments(pairs_file, tmp_path / "shards", **shards),
         ["train", "translate", "-o", str(tmp_path / "shards"), "--resume", "--steps", "10"],
     ]
-    script = Path(__file__).with_name("several_commands.py")
+    script = Path(__file__).parents[1] / "several_commands.py"
     together = subprocess.run(
         [sys.executable, "-m", *TORCHRUN, str(script), json.dumps(commands)],
         capture_output=True,

@@ -12,13 +12,14 @@ import torch
 from regard.models.classifier import CLASSIFIERS, Classifier, sized
 from regard.train.config import TrainConfig
 from regard.train.data.config import LabelledConfig
-from regard.train.data.labelled import LabelledCorpus, make_corpus, read_text
-from regard.train.data.text import learn_tokens
+from regard.train.data.corpus import TokenCorpus
+from regard.train.data.labelled import Labelled
 from regard.train.tasks.classify import (
     RECIPES,
     Classification,
     Classify,
     Confusion,
+    all_labels,
     decide,
     start_from,
 )
@@ -48,10 +49,11 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def corpus(data: Path) -> LabelledCorpus:
+def corpus(data: Path) -> TokenCorpus[Labelled]:
     config = LabelledConfig(file=str(data), valid_share=0.2, test_share=0.2, level="space")
-    text = read_text(config)
-    return make_corpus(text, learn_tokens([row.text for row in text.train], config), config)
+    job = Classify()
+    read = job.read(config)
+    return job.encode(read, job.learn(read, config), config)
 
 
 def arguments(data: Path, output: Path, *more: str, **settings: Any) -> list[str]:
@@ -74,12 +76,12 @@ def arguments(data: Path, output: Path, *more: str, **settings: Any) -> list[str
     return ["train", "classify", "--data", str(data), "-o", str(output), *flags, *more]
 
 
-def model(corpus: LabelledCorpus, name: str = "words") -> Classifier:
+def model(corpus: TokenCorpus[Labelled], name: str = "words") -> Classifier:
     torch.manual_seed(0)
-    return Classifier(sized(name, "tiny", len(corpus.tokens), tuple(corpus.text.labels)))
+    return Classifier(sized(name, "tiny", len(corpus.tokens), tuple(all_labels(corpus))))
 
 
-def test_the_loss_is_a_sum_over_sentences(corpus: LabelledCorpus) -> None:
+def test_the_loss_is_a_sum_over_sentences(corpus: TokenCorpus[Labelled]) -> None:
     made = model(corpus)
     with torch.no_grad():
         made.output.weight.zero_()
@@ -93,7 +95,7 @@ def test_the_loss_is_a_sum_over_sentences(corpus: LabelledCorpus) -> None:
 
 
 @pytest.mark.parametrize("name", ["words", "lstmn", "transformer"])
-def test_validation_does_not_depend_on_the_batch(name: str, corpus: LabelledCorpus) -> None:
+def test_validation_does_not_depend_on_the_batch(name: str, corpus: TokenCorpus[Labelled]) -> None:
     made = model(corpus, name).eval()
     figures = []
     for size in (10, 500):
@@ -101,8 +103,8 @@ def test_validation_does_not_depend_on_the_batch(name: str, corpus: LabelledCorp
         with torch.no_grad():
             figures.append(task.evaluate(Criterion(task), decode=True))
     assert figures[0] == pytest.approx(figures[1], rel=1e-5)
-    said = [int(d.logits.argmax()) for d in decide(made, corpus.valid)]
-    right = sum(a == b for a, b in zip(said, corpus.valid_labels, strict=True))
+    said = [int(d.logits.argmax()) for d in decide(made, [ids for (ids,) in corpus.valid])]
+    right = sum(a == b for a, b in zip(said, task.valid_labels, strict=True))
     assert figures[0]["score"] == pytest.approx(100 * right / len(said))
     with torch.no_grad():
         assert task.evaluate(Criterion(task), decode=False).keys() == {"loss"}
@@ -114,7 +116,7 @@ def test_confusion_by_hand() -> None:
     assert (confusion.accuracy, confusion.commonest) == (3 / 5, 3 / 5)
     assert confusion.recall()[:2] == [2 / 3, 1 / 2]
     assert confusion.precision()[:2] == [2 / 3, 1 / 2]
-    assert math.isnan(confusion.recall()[2])
+    assert confusion.recall()[2] is None
 
 
 def test_it_learns(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,7 +144,9 @@ def test_stopped_then_resumed_has_the_same_bits(data: Path, tmp_path: Path) -> N
         assert one.read_bytes() == other.read_bytes()
 
 
-def test_starting_from_word_vectors(data: Path, tmp_path: Path, corpus: LabelledCorpus) -> None:
+def test_starting_from_word_vectors(
+    data: Path, tmp_path: Path, corpus: TokenCorpus[Labelled]
+) -> None:
     (tmp_path / "glove.txt").write_text("good 1 2 2\nFILM 9 9 9\nfilm 2 1 2\nzebra 0 0 1\n")
     words = Words.load(tmp_path / "glove.txt")
     made = Classifier(sized("words", "tiny", len(corpus.tokens), ("0", "1"), width=3))

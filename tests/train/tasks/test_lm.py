@@ -17,7 +17,9 @@ from regard.pieces.tokenizer import Tokenizer
 from regard.store.folder import load_language_model
 from regard.train.config import TrainConfig
 from regard.train.data.config import TextConfig
-from regard.train.data.text import LanguageText, TextCorpus, TextLine, encode
+from regard.train.data.corpus import TokenCorpus, in_tokens
+from regard.train.data.examples import Dataset
+from regard.train.data.text import TextLine
 from regard.train.run.log import read_log
 from regard.train.tasks.lm import RECIPES, Language, Sentences, Stream
 from regard.train.tasks.task import Carrying, Criterion
@@ -35,12 +37,10 @@ def text(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def corpus() -> TextCorpus:
+def corpus() -> TokenCorpus[TextLine]:
     lines = [TextLine(sentence, i) for i, sentence in enumerate(sentences(), 1)]
     tokens = Tokenizer.train(sentences(), 30, "space")
-    text = LanguageText(lines[:20], lines[20:], [], [], 0, "", 0)
-    ids = encode([line.text for line in lines], tokens)
-    return TextCorpus(tokens, ids[:20], ids[20:], text, [])
+    return in_tokens(Dataset(lines[:20], lines[20:], [], [], 0, "", 0), tokens, None)
 
 
 def run(args: list[str]) -> int:
@@ -50,12 +50,12 @@ def run(args: list[str]) -> int:
     return ended.value.code
 
 
-def model(name: str, corpus: TextCorpus, **changes: object) -> LanguageModel:
+def model(name: str, corpus: TokenCorpus[TextLine], **changes: object) -> LanguageModel:
     torch.manual_seed(1)
     return LanguageModel(sized(name, "tiny", len(corpus.tokens), dropout=0.0, **changes))
 
 
-def test_targets_are_what_the_loss_is_a_sum_over(corpus: TextCorpus) -> None:
+def test_targets_are_what_the_loss_is_a_sum_over(corpus: TokenCorpus[TextLine]) -> None:
     made = model("lstm", corpus)
     with torch.no_grad():  # every token as likely as any other
         made.words.zero_()
@@ -72,7 +72,7 @@ def test_targets_are_what_the_loss_is_a_sum_over(corpus: TextCorpus) -> None:
 
 
 @pytest.mark.parametrize("continuous", [False, True])
-def test_validation(corpus: TextCorpus, continuous: bool) -> None:
+def test_validation(corpus: TokenCorpus[TextLine], continuous: bool) -> None:
     made = model("lstmn", corpus, window=9).eval()
     figures = []
     for size in (10, 200):
@@ -90,7 +90,7 @@ def test_validation(corpus: TextCorpus, continuous: bool) -> None:
     assert not task.higher
 
 
-def test_validating_does_not_disturb_the_stream(corpus: TextCorpus) -> None:
+def test_validating_does_not_disturb_the_stream(corpus: TokenCorpus[TextLine]) -> None:
     losses = []
     for validate in (False, True):
         task = Stream(model("lstm", corpus), corpus, TrainConfig(batch_tokens=20), 5)
@@ -104,7 +104,7 @@ def test_validating_does_not_disturb_the_stream(corpus: TextCorpus) -> None:
     assert losses[0] == losses[1]
 
 
-def test_only_the_stream_carries(corpus: TextCorpus) -> None:
+def test_only_the_stream_carries(corpus: TokenCorpus[TextLine]) -> None:
     config = TrainConfig(batch_tokens=20)
     assert not isinstance(Sentences(model("lstm", corpus), corpus, config), Carrying)
     one, other = (Stream(model("lstmn", corpus, window=4), corpus, config, 5) for _ in range(2))

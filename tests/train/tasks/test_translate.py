@@ -8,33 +8,37 @@ import pytest
 import torch
 
 from regard.errors import ConfigError
-from regard.models.translators.base import MODELS, build, sized
-from regard.train.config import PairsConfig, TrainConfig
+from regard.models.translators.builder import build
+from regard.models.translators.config import MODELS, sized
+from regard.train.config import TrainConfig
 from regard.train.data.batches import collate
-from regard.train.data.corpus import PairCorpus, learn_tokens, make_corpus, read_text
+from regard.train.data.config import PairsConfig
+from regard.train.data.corpus import TokenCorpus
+from regard.train.data.pairs import Pair
 from regard.train.tasks.task import Criterion
 from regard.train.tasks.translate import RECIPES, Translate, TranslationTask
 
 
 @pytest.fixture
-def corpus(pairs_file: Path) -> PairCorpus:
+def corpus(pairs_file: Path) -> TokenCorpus[Pair]:
     config = PairsConfig(pairs=str(pairs_file), valid_share=0.1, test_share=0.1)
-    text = read_text(config)
-    return make_corpus(text, learn_tokens(text, config), config)
+    job = Translate()
+    read = job.read(config)
+    return job.encode(read, job.learn(read, config), config)
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_targets_are_what_the_loss_is_a_sum_over(model: str, corpus: PairCorpus) -> None:
+def test_targets_are_what_the_loss_is_a_sum_over(model: str, corpus: TokenCorpus[Pair]) -> None:
     translator = build(sized(model, "tiny", len(corpus.tokens), dropout=0.0))
     task = TranslationTask(translator, corpus, TrainConfig(batch_tokens=300))
     for rows in task.batches(0)[:3]:
-        b = collate([corpus.train[row] for row in rows])
+        b = collate([task.train[row] for row in rows])
         loss = translator.loss(b.source, b.source_lengths, b.target, b.target_lengths)
         assert task.targets(rows) == loss.tokens
         torch.testing.assert_close(task.loss(rows, 0.0), loss.total)
 
 
-def test_validation_does_not_depend_on_the_batch(corpus: PairCorpus) -> None:
+def test_validation_does_not_depend_on_the_batch(corpus: TokenCorpus[Pair]) -> None:
     torch.manual_seed(0)
     translator = build(sized("bahdanau", "tiny", len(corpus.tokens))).eval()
     figures = []
@@ -47,7 +51,9 @@ def test_validation_does_not_depend_on_the_batch(corpus: PairCorpus) -> None:
 
 
 @pytest.mark.parametrize("model", Translate.rounded)
-def test_products_in_bfloat16_change_the_gradient_little(model: str, corpus: PairCorpus) -> None:
+def test_products_in_bfloat16_change_the_gradient_little(
+    model: str, corpus: TokenCorpus[Pair]
+) -> None:
     torch.manual_seed(0)
     translator = build(sized(model, "tiny", len(corpus.tokens), dropout=0.0))
     task = TranslationTask(translator, corpus, TrainConfig(batch_tokens=300))

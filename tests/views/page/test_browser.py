@@ -16,7 +16,6 @@ import regard
 from regard.attention import AttentionMap, causal
 from regard.inside.heads.kinds import scored
 from regard.inside.heads.patterns import Patterns
-from regard.inside.sheets import subject_of_observation
 from regard.pieces.text import TextPieces
 from regard.recurrent import LSTMN
 from regard.views.page import save_html, subject_of_map, subject_of_trace
@@ -404,7 +403,7 @@ def test_an_alignment_is_a_rectangle(tmp_path: Path, opened: Open) -> None:
 def test_compare_two_texts(tmp_path: Path, opened: Open) -> None:
     first, second = observed(TOKENS), observed([*TOKENS[:-2], "they", "[SEP]"], seed=5)
     file = tmp_path / "two.html"
-    save_html(file, *(subject_of_observation(o, t) for o, t in ((first, "one"), (second, "two"))))
+    save_html(file, *(o.subject(t) for o, t in ((first, "one"), (second, "two"))))
     sheet = opened(file, "#view=compare&layer=1&head=2&from=5")
     one, two = row(first, 1, 2, 5), row(second, 1, 2, 5)
     found = sheet.rows()

@@ -8,13 +8,8 @@ import numpy as np
 import pytest
 from rich.cells import cell_len
 
-from regard.views.terminal.compare import Side, aligned, print_comparison
+from regard.views.terminal.compare import Side, print_comparison
 from regard.views.terminal.console import make_console
-
-
-def test_equal_tokens_stand_beside_each_other() -> None:
-    assert aligned(["a", "b", "c"], ["a", "x", "y", "c"]) == [(0, 0), (1, 1), (None, 2), (2, 3)]
-    assert aligned(["a", "b"], ["b"]) == [(0, None), (1, 0)]
 
 
 def side(tokens: str, weights: list[float]) -> Side:

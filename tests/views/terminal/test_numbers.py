@@ -8,8 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from regard.errors import UnknownWordError
-from regard.text import find_token, visible
 from regard.views.terminal.numbers import bar, colour, decimals, number, vector
 
 
@@ -56,30 +54,3 @@ def test_colours_run_from_blue_to_yellow() -> None:
     assert colour(0)[2] > colour(0)[0]
     assert colour(-1) == colour(0)
     assert colour(2) == colour(1)
-
-
-def test_control_characters_are_shown_not_obeyed() -> None:
-    assert visible("a\x1b[31mb\u202ec\x00d\ne") == "a\\x1b[31mb\\u202ec\\x00d e"
-    assert visible("猫 été 👩‍👧 می‌خواهم") == "猫 été 👩‍👧 می‌خواهم"
-
-
-@given(st.text())
-def test_visible_text_is_one_line_without_control_characters(text: str) -> None:
-    shown = visible(text)
-    assert all(c.isprintable() or c in "\u200c\u200d" for c in shown)
-    assert visible(shown) == shown
-
-
-def test_words_are_found_by_text_case_and_number() -> None:
-    tokens = ["The", "cat", "saw", "the", "the"]
-    assert find_token(tokens, "the") == (3, 2)
-    assert find_token(tokens, "THE") == (0, 3)
-    assert find_token(tokens, "the#2") == (4, 2)
-    assert find_token(["c#2", "c"], "c#2") == (0, 1)
-
-
-def test_a_word_that_is_not_there_suggests_the_nearest() -> None:
-    with pytest.raises(UnknownWordError, match=r"'cta' is not one of .*; did you mean 'cat'\?"):
-        find_token(["the", "cat"], "cta")
-    with pytest.raises(UnknownWordError, match="'cat' occurs 1 times, got 'cat#3'"):
-        find_token(["the", "cat"], "cat#3")

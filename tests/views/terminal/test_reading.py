@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
-from rich.console import Console
 from rich.text import Text
 
-from regard.views.terminal.confusion import print_confusion
 from regard.views.terminal.reading import print_reading, print_weighted, shade, weighted, wrapped
-
-
-def console(width: int = 80, colours: bool = False) -> Console:
-    kind = "truecolor" if colours else None
-    return Console(
-        file=io.StringIO(), width=width, force_terminal=colours, color_system=kind, markup=False
-    )
-
-
-def printed(to: Console) -> str:
-    assert isinstance(to.file, io.StringIO)
-    return to.file.getvalue()
+from tests.views.terminal.consoles import console, printed
 
 
 @pytest.mark.parametrize(
@@ -63,17 +48,3 @@ def test_words_are_data() -> None:
     to = console()
     print_weighted(["[red]x", "\x1b[31m"], [0.0, 0.0], to)
     assert printed(to).strip() == "[red]x \\x1b[31m"
-
-
-def test_a_table_of_confusion() -> None:
-    to = console()
-    print_confusion(["no", "yes"], [[1200, 3], [4, 5]], [0.9975, 5 / 9], [0.99, float("nan")], to)
-    text = printed(to)
-    assert "1,200" in text
-    assert "99.8 %" in text
-    assert "none" in text
-    many = console()
-    labels = [f"label {i}" for i in range(13)]
-    print_confusion(labels, [[0] * 13] * 13, [0.5] * 13, [0.5] * 13, many)
-    assert "true" not in printed(many), "the figures alone, where the counts would not fit"
-    assert printed(many).count("50.0 %") == 26

@@ -13,7 +13,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from regard.attention.statistics import Rule
+from regard.attention.rule import Rule
 from regard.inside.observe.call import Call
 from regard.inside.observe.watch import watchers
 

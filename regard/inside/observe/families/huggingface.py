@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -20,9 +20,9 @@ from typing import Any, cast
 from torch import Tensor, nn
 
 from regard.attention.kernel import run as native
-from regard.attention.kernel.library import MOST_TOP
 from regard.attention.mask import Mask
-from regard.attention.statistics import PoolGrid, Rule
+from regard.attention.rule import Rule
+from regard.attention.wanted import Wanted
 from regard.errors import RegardError
 from regard.inside.observe.call import Call
 from regard.inside.observe.families import eager
@@ -135,40 +135,19 @@ def _attend(
     return output
 
 
-def _in_one_pass(
-    call: Call, value: Tensor, wanted: Mapping[str, int]
-) -> tuple[Tensor | None, Call]:
+def _in_one_pass(call: Call, value: Tensor, wanted: Wanted) -> tuple[Tensor | None, Call]:
     """The output (batch, queries, heads, width) and the call with its statistics, by our kernel."""
     value = value[:, :, : call.key.shape[-2]]
-    kernel = native.usable(call.query, call.key, value)
-    if kernel is None or not call.queries or wanted.get("top", 0) > MOST_TOP:
+    kernel = native.usable(call.query, call.key, value, wanted)
+    if kernel is None:
         return None, call
-    grid = None
-    if wanted.get("cells"):
-        grid = PoolGrid(call.queries, call.key.shape[-2], wanted["cells"])
-    context, found = native.run(
-        kernel,
-        call.query,
-        call.key,
-        value,
-        scale=call.rule.scale,
-        mask=call.rule.mask,
-        bias=call.rule.bias,
-        softcap=call.rule.softcap,
-        wanted=native.Wanted(
-            True,
-            wanted.get("top", 0),
-            bool(wanted.get("entropy")),
-            bool(wanted.get("received")),
-            None if grid is None else (grid.rows, grid.columns),
-        ),
-    )
+    context, found = native.run(kernel, call.query, call.key, value, call.rule, wanted)
     assert context is not None
     call = replace(call, found=found, context=context)
     return context.transpose(1, 2).contiguous(), call
 
 
-def _for(observation: Observation, call: Call, wanted: Mapping[str, int]) -> Call:
+def _for(observation: Observation, call: Call, wanted: Wanted) -> Call:
     """The call as one observation of several gets it: statistics only if it asked for these."""
     return call if observation.wanted == wanted else replace(call, found=None)
 

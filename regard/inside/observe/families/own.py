@@ -11,10 +11,10 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.attend import attend
-from regard.attention.mask import Mask, as_mask
+from regard.attention.mask import Mask
 from regard.attention.multihead import KeyValueCache, MultiHeadAttention
+from regard.attention.rule import Rule
 from regard.attention.self_attention import over_heads, split
-from regard.attention.statistics import Rule
 from regard.inside.observe.call import Call
 from regard.inside.observe.watch import want_values, watchers
 
@@ -62,7 +62,7 @@ def _call(
         k = split(module.key(query if memory is None else memory), module.key_heads)
         k = k if module.rotary is None else module.rotary(k, first)
     q = q if module.rotary is None else module.rotary(q, first)
-    rule = Rule(module.head_width**-0.5, over_heads(as_mask(mask), q))
+    rule = Rule(module.head_width**-0.5, over_heads(mask, q))
     return Call(_four(q), _four(k), rule)
 
 
@@ -72,7 +72,7 @@ def _with_values(call: Call, module: MultiHeadAttention, names: dict[str, Any]) 
     memory = next((names[n] for n in ("value", "key", "query") if names.get(n) is not None), None)
     v = cache.all()[1] if cache is not None else split(module.value(memory), module.key_heads)
     v = _four(v)
-    mask = over_heads(as_mask(names.get("mask")), call.query)
+    mask = over_heads(names.get("mask"), call.query)
     groups = module.heads // module.key_heads
     context = attend(call.query, call.key, v, mask=mask, groups=groups).context
     return replace(call, value=v, context=context)

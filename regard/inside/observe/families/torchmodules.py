@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.attention.mask import Mask
-from regard.attention.statistics import Rule
+from regard.attention.rule import Rule
 from regard.inside.observe.call import Call
 from regard.inside.observe.families.masks import split_additive
 from regard.inside.observe.watch import want_values, watchers

@@ -1,4 +1,5 @@
-// The arithmetic: every weight that the page shows is computed here, from queries and keys.
+// The arithmetic: every weight that the page shows is computed here, from queries and keys. It is
+// the twin of regard/attention/rule.py, and a test holds it to that.
 //
 //   score[i,j]  = q_i · k_j · scale     (soft-capped, plus bias; −∞ where masked)
 //   weight[i,j] = exp(score[i,j] − lse[i])       lse[i] = log Σ_j exp(score[i,j])
@@ -8,6 +9,9 @@
 
 import { Arrays } from "./data.js";
 /** @import {LayerData, Numbers} from "./data.js" */
+
+/** A score so low, from a bias, is a mask. */
+const NOTHING = -1e30;
 
 /**
  * What if: keys that may not be attended to, and a factor on the scale.
@@ -210,7 +214,10 @@ export class Head {
           scores[j] = softcap * Math.tanh(scores[j] / softcap);
       }
       const { bias } = this.parts;
-      if (bias) for (let j = from; j < to; j++) scores[j - from] += this.broadcast(bias, i, j);
+      for (let j = from; bias && j < to; j++) {
+        const score = scores[j - from] + this.broadcast(bias, i, j);
+        scores[j - from] = score <= NOTHING ? -Infinity : score;
+      }
     } else {
       const stored = this.part("weights");
       if (!stored) throw new Error("a layer must have vectors or weights");

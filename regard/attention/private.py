@@ -1,0 +1,55 @@
+"""Private: every name that regard uses of PyTorch's inside, which PyTorch may change at any time.
+
+They stand here and nowhere else. A PyTorch without them costs speed, or the count of memory; it
+breaks nothing.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch.autograd import forward_ad
+
+from regard.errors import RegardError
+
+UNKNOWN = ""
+"""Why it cannot be told whether somebody watches PyTorch's operations; empty if it can."""
+
+try:
+    _tracer = torch._C._get_tracing_state
+    _dispatch_modes = torch._C._len_torch_dispatch_stack
+    _transform = torch._C._functorch.peek_interpreter_stack
+    _ = forward_ad._current_level  # it changes: read anew each time
+except AttributeError as error:
+    UNKNOWN = f"PyTorch {torch.__version__} does not say who watches its operations: {error}"
+
+
+def watched() -> bool:
+    """Whether somebody records or changes the operations that PyTorch runs: a compiler, a tracer,
+    autocast, a dispatch mode, vmap and its like, forward gradients. True where that is unknown."""
+    return (
+        bool(UNKNOWN)
+        or torch.compiler.is_compiling()
+        or torch.is_autocast_enabled("cpu")
+        or _tracer() is not None
+        or _dispatch_modes() > 0
+        or _transform() is not None
+        or forward_ad._current_level >= 0
+    )
+
+
+try:
+    from torch.utils._python_dispatch import TorchDispatchMode as _Mode
+except ImportError:  # pragma: no cover - no PyTorch that regard was run with
+
+    class _Mode:  # type: ignore[no-redef]
+        """In the place of PyTorch's class."""
+
+        def __init__(self) -> None:
+            raise RegardError(
+                f"PyTorch {torch.__version__} does not let regard see its operations: memory "
+                "cannot be counted with it"
+            )
+
+
+class DispatchMode(_Mode):
+    """Inside ``with`` an object of a subclass, its ``__torch_dispatch__`` sees every operation."""

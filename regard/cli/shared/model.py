@@ -1,0 +1,117 @@
+"""What ``look``, ``heads`` and ``serve`` share: a model loaded and run, with words on stderr."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from regard.errors import RegardError
+from regard.text import visible
+
+if TYPE_CHECKING:
+    from regard.inside.textmodel import TextModel
+    from regard.pieces.look import Look, LookRequest
+    from regard.pieces.text import TextPieces
+
+PARTS = ["encoder", "decoder", "cross"]
+
+
+def load_models(*names: str) -> dict[str, TextModel]:
+    """Load, saying so: a large model takes a while."""
+    from rich.console import Console
+
+    from regard.inside.find import find
+
+    console = Console(file=sys.stderr)  # this one, also while transformers is kept quiet
+    loaded = {}
+    with noted():
+        found = {name: find(name) for name in names}  # refused before torch is imported
+        from regard.inside.textmodel import load
+
+        for name, files in found.items():
+            shown = console.status(f"loading {visible(name)}") if console.is_terminal else None
+            with shown or nullcontext():
+                loaded[name] = load(files)
+    return loaded
+
+
+def load_model(name: str) -> TextModel:
+    return load_models(name)[name]
+
+
+def read_part(model: TextModel, part: str | None, target: str | None) -> str:
+    """Which attention of a model with encoder and decoder; the encoder's if nothing is said."""
+    if model.has_both:
+        if part == "encoder" and target is not None:
+            raise RegardError(
+                "--target is what the decoder reads: it goes with --part decoder or cross"
+            )
+        return part or ("cross" if target is not None else "encoder")
+    for name, value in (("--part", part), ("--target", target)):
+        if value is not None:
+            raise RegardError(
+                f"{name} is for models with an encoder and a decoder, not {model.name}"
+            )
+    return ""
+
+
+def look_at(
+    model: TextModel, text: str, request: LookRequest, target: str | None, most: int | None
+) -> tuple[Look, bool]:
+    """Read the text and look at it, with an estimate and progress; and whether Ctrl-C ended it."""
+    from regard.cli.shared.progress import counted
+    from regard.inside.look.look import look
+    from regard.inside.look.page import check_page
+    from regard.train.run.stop import stopping
+
+    tokens = model.read(text, most)
+    other = model.target(tokens, target, most) if request.part in ("decoder", "cross") else None
+    if request.words and not tokens.grouped:
+        raise RegardError(
+            f"--words needs to know where the tokens stand, and the tokenizer of {model.name} "
+            "does not say; leave it out"
+        )
+    if request.page:
+        check_page(model, tokens, request.layers)
+    plain = replace(request, word=None, link=None, layer=None, head=None, page=False)
+    with noted(), stopping() as stop, counted("looking") as progress:
+        if not model.has_both:
+            estimate_first(lambda start: look(model, start, plain), tokens)
+        found = look(model, tokens, request, target=other, progress=progress, stop=stop)
+        return found, stop.is_set()
+
+
+def exit_stopped(look: Look) -> None:
+    """Say how far it came, and end as a program does that Ctrl-C ended."""
+    what = f"stopped after layer {look.done} of {look.layers}; this is what was finished"
+    click.echo(f"regard: {what}", err=True)
+    click.get_current_context().exit(130)
+
+
+@contextmanager
+def noted() -> Iterator[None]:
+    """Warnings of the library as notes on stderr, each once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        try:
+            yield
+        finally:
+            for text in dict.fromkeys(str(w.message) for w in caught):
+                click.echo(f"regard: note: {visible(text)}", err=True)
+
+
+def estimate_first(run: Callable[[TextPieces], object], tokens: TextPieces) -> None:
+    """For a long text, said before the work begins: what it will take, measured on its start."""
+    from regard.cost.estimate import LARGE, estimate
+
+    if len(tokens) < LARGE:
+        return
+    found = estimate(lambda n: run(tokens.beginning(n)), len(tokens))
+    click.echo(f"{len(tokens):,} tokens: {found} (measured on the first 1,024 tokens)", err=True)
+    found.check()

@@ -1,0 +1,204 @@
+"""Exploration: a text that a model has read, and what a page asks of it piece by piece.
+
+Queries, keys and values of all layers are kept; weights are computed where somebody looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from regard.attention.map import AttentionMap
+from regard.attention.rule import softmax
+from regard.attention.statistics import statistics
+from regard.attention.wanted import Wanted
+from regard.errors import RegardError
+from regard.inside.heads.kinds import scored
+from regard.inside.heads.patterns import Patterns
+from regard.inside.look.page import names_of, texts_of, title_of
+from regard.inside.observe.layer import Item, ObservedLayer
+from regard.inside.observe.observation import Observation
+from regard.inside.observe.observe import observe
+from regard.inside.textmodel import TextModel
+from regard.pieces.heads import Scored
+from regard.pieces.sheet import Sheet, Subject, as_array
+from regard.pieces.text import TextPieces
+from regard.trace import Array
+
+TILE = 128
+"""Cells on a side of a tile, as the page has them."""
+THUMBNAIL = 48
+WHOLE = 12_000_000
+"""Numbers up to which a page gets all vectors at once; above it, what it asks for."""
+LONG = 2048
+"""Tokens from which on vectors are kept in half precision."""
+
+
+class LayerHeads(NamedTuple):
+    """All heads of a layer at a glance."""
+
+    kinds: list[Scored]
+    entropy: list[float]
+    """The mean over all queries, in nats."""
+    most: list[float]
+    """The largest weight."""
+    pictures: Array
+    """(heads, cells, cells): the largest weight of each cell."""
+
+
+@dataclass
+class Exploration:
+    """One text (and what a decoder reads), the model, and what was observed of it."""
+
+    model: TextModel
+    tokens: TextPieces
+    target: TextPieces | None
+    text: str
+    observation: Observation = field(default_factory=Observation)
+    layer_heads: dict[int, LayerHeads] = field(default_factory=dict)
+    maps: dict[tuple[int, int], AttentionMap] = field(default_factory=dict)
+
+    def run(self, check: Callable[[], None]) -> None:
+        """Run the model over the text; ``check`` is called before each module, and what it raises
+        ends the pass."""
+        dtype = torch.float16 if len(self.tokens) > LONG else None
+        names = names_of(self.tokens, self.target, self.model.has_both)
+        network = self.model.network
+        with ExitStack() as stack:
+            for module in network.modules():
+                hook = module.register_forward_pre_hook(lambda *_: check())
+                stack.callback(hook.remove)
+            with observe(network, dtype=dtype, tokens=names, values=True) as self.observation:
+                self.model.run(self.tokens, self.target)
+
+    @property
+    def megabytes(self) -> float:
+        """Of the vectors that are kept."""
+        calls = [call for layer in self.observation for call in layer.calls]
+        tensors = [t for c in calls for t in (c.query, c.key, c.value, c.context, c.weights)]
+        return sum(t.numel() * t.element_size() for t in tensors if t is not None) / 1e6
+
+    def subject(self) -> tuple[Subject, list[tuple[int, int]]]:
+        """Everything of a short text; of a long one, what layers there are; and their shapes."""
+        subject = self.observation.subject(
+            title_of(self.text),
+            model=self.model.title,
+            texts=texts_of(self.tokens, self.target, self.model.has_both),
+            start={"view": "overview"},
+        )
+        shapes = [sheet.shape for sheet in subject.sheets]
+        if subject.numbers > WHOLE:
+            for sheet in subject.sheets:
+                _empty(sheet)
+        return subject, shapes
+
+    def layer(self, number: int) -> ObservedLayer:
+        layers = self.observation.layers
+        if not 0 <= number < len(layers):
+            raise RegardError(f"layers are counted from 0: there are {len(layers)}, got {number}")
+        return layers[number]
+
+    def heads(self, number: int) -> LayerHeads:
+        """Kind, entropy, largest weight and a small picture of every head of a layer."""
+        if number not in self.layer_heads:
+            layer = self.layer(number)
+            decoder = layer.part == "decoder" and self.target is not None
+            tokens = self.target if decoder and self.target is not None else self.tokens
+            self.layer_heads[number] = _heads(layer, tokens)
+        return self.layer_heads[number]
+
+    def link(self, row: int, column: int) -> list[list[float] | None]:
+        """What token ``row`` gives to token ``column`` in each head, layer by layer; None for a
+        layer that has no such tokens."""
+        return [_link(layer.item(), row, column) for layer in self.observation]
+
+    def head(self, number: int, head: int) -> Sheet:
+        """The vectors of one head, or its weights."""
+        layer = self.layer(number)
+        item, place = layer.item(), layer.place(head)
+        shared = place // (layer.heads // layer.key_heads)
+        own, of_keys = slice(place, place + 1), slice(shared, shared + 1)
+        sheet = Sheet(layer.name, layer.number, 0, 0, layer.kind, layer.part, (head,))
+        sheet.set_rule(item.rule)
+        sheet.allowed, sheet.bias = _one(sheet.allowed, place), _one(sheet.bias, place)
+        if item.weights is not None:
+            sheet.weights, sheet.bias = as_array(item.weights[own]), None
+            return sheet
+        sheet.query, sheet.key = as_array(item.query[own]), as_array(item.key[of_keys])
+        sheet.value = None if item.value is None else as_array(item.value[of_keys])
+        return sheet
+
+    def map(self, number: int, head: int) -> AttentionMap:
+        """A head's map; its log-sums are computed once."""
+        if (number, head) not in self.maps:
+            self.maps[number, head] = self.layer(number).map(head)
+        return self.maps[number, head]
+
+    def tile(self, number: int, head: int, level: int, down: int, across: int) -> Array:
+        """TILE × TILE cells (fewer at an edge) of 2^level × 2^level weights, the largest of each.
+
+        ``down`` and ``across`` count tiles.
+        """
+        of = self.map(number, head)
+        queries, keys = of.shape
+        span = TILE << level
+        top, left = down * span, across * span
+        if not (0 <= level <= 20 and 0 <= top < queries and 0 <= left < keys):
+            raise RegardError(
+                f"there is no tile {down}, {across} of level {level}: {queries} x {keys}"
+            )
+        bottom, right = min(queries, top + span), min(keys, left + span)
+        size = 1 << level
+        tall = max(size, (1 << 22) // max(1, right - left) // size * size)  # about 16 MB at a time
+        strips = []
+        for start in range(top, bottom, tall):
+            block = of.block((start, min(bottom, start + tall)), (left, right))
+            strips.append(F.max_pool2d(block[None], size, ceil_mode=True)[0])
+        return as_array(torch.cat(strips))
+
+
+def _heads(layer: ObservedLayer, tokens: TextPieces) -> LayerHeads:
+    item = layer.item()
+    wanted = Wanted(entropy=True, received=True, cells=THUMBNAIL)
+    seen = statistics(item.query, item.key, item.rule, wanted)
+    assert seen.entropy is not None
+    assert seen.pooled_max is not None
+    return LayerHeads(
+        scored(Patterns(tokens, layer.kind == "cross").tally(item, seen)),
+        seen.entropy.mean(-1).tolist(),
+        seen.pooled_max.flatten(1).amax(-1).tolist(),
+        as_array(seen.pooled_max),
+    )
+
+
+def _link(item: Item, row: int, column: int) -> list[float] | None:
+    queries, keys = len(item.rows), len(item.columns)
+    if row >= queries or column >= keys:
+        return None
+    if item.weights is not None:
+        stored: list[float] = item.weights[:, row, column].tolist()
+        return stored
+    scores = item.rule.scores(item.query, item.key, (row, row + 1))
+    weights: list[float] = softmax(scores)[:, 0, column].tolist()
+    return weights
+
+
+def _empty(sheet: Sheet) -> None:
+    """Leave the vectors out: the page asks for those of a head when it shows it."""
+    sheet.query = sheet.key = np.zeros((1, 0, 0), np.float32)
+    sheet.value = sheet.bias = sheet.allowed = sheet.lse = sheet.context = None
+    sheet.checked = ()
+
+
+def _one(array: Array | None, place: int) -> Array | None:
+    """What holds for one head, with three axes."""
+    if array is None:
+        return None
+    array = array.reshape((1,) * (3 - array.ndim) + array.shape)
+    return array if len(array) == 1 else array[place : place + 1]

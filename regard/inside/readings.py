@@ -1,0 +1,28 @@
+"""Readings: sentences as the language model or classifier of a name or run folder reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from regard.errors import RegardError
+from regard.models.reading import SentenceReading, Verdict, judge_sentence, read_sentence
+from regard.store.folder import RunFolder, load_classifier, load_language_model
+from regard.store.shipped import find_folder
+
+
+def readings_of(name: str, texts: Sequence[str]) -> Iterator[SentenceReading | Verdict]:
+    """Each text as the model of that name or folder reads it; empty lines are left out."""
+    folder = find_folder(name, "lm")
+    task = RunFolder(folder).read_config().get("task")
+    wanted = [text for text in texts if text.strip()]
+    if not wanted:
+        raise RegardError("there is nothing to read: the text is empty or all white space")
+    if task == "classify":
+        classifier, tokens = load_classifier(folder)
+        return (judge_sentence(classifier, tokens, text) for text in wanted)
+    if task != "lm":
+        raise RegardError(
+            f"{name!r} holds a {task!r} run: 'regard read' takes a language model or a classifier"
+        )
+    model, tokens = load_language_model(folder)
+    return (read_sentence(model, tokens, text) for text in wanted)

@@ -1,0 +1,202 @@
+"""Start: from a job and its settings to a model in its run folder."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import asdict
+from importlib.util import find_spec
+from typing import Any
+
+import torch
+from torch import nn
+
+from regard import __version__
+from regard.errors import ConfigError, MissingExtraError, RegardError
+from regard.files import write_text
+from regard.store.folder import RunFolder
+from regard.store.shipped import find_folder
+from regard.store.weights import read_weights, set_weights, unpacked
+from regard.train.config import FREE
+from regard.train.run.distributed import World, joined
+from regard.train.run.folder import check_same, claimed
+from regard.train.run.log import Log, draw_curves
+from regard.train.run.loop import Loop
+from regard.train.run.progress import Outcome, Progress
+from regard.train.run.state import seed_all
+from regard.train.settings import Tree, merged
+from regard.train.tasks.job import (
+    SECTIONS,
+    Config,
+    Corpus,
+    Data,
+    Files,
+    Job,
+    Model,
+    Read,
+    Settings,
+)
+
+MADE = ("made.regard", "made.torch")
+"""By which versions a run was begun; later ones may go on with it."""
+
+
+def train(
+    job: Job[Data, Read, Corpus, Config, Model],
+    settings: Tree,
+    output: str,
+    *,
+    resume: bool = False,
+    tensorboard: bool = False,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Train a model into the run folder ``output``. Called by every process of a run."""
+    began = time.monotonic()
+    folder = RunFolder(output)
+    with joined(str(settings.get("train", {}).get("device", "auto"))) as world, ExitStack() as held:
+        note = progress.note if progress and world.main else Progress().note
+        world.from_main(lambda: held.enter_context(claimed(folder, resume)))
+        if resume:
+            settings = _resumed(job, folder, world.from_main(folder.read_config), settings)
+        chosen = job.settle(settings)
+        _check_able(job, chosen, world, tensorboard)
+        if chosen.train.threads:
+            torch.set_num_threads(chosen.train.threads)
+        read = job.read(chosen.data)
+        learned = _learned(job, read, chosen, folder, world)
+        corpus = job.encode(read, learned, chosen.data)
+        shape = job.shaped(chosen.model, job.decided(corpus))
+        config = _config(job, chosen, shape, job.fingerprint(read))
+        if resume:
+            free = [*(f"train.{k}" for k in FREE), *(f"data.{k}" for k in job.paths), *MADE]
+            world.from_main(lambda: check_same(folder, config, free))
+        model = _model(job, shape, corpus, chosen, note)
+        if not resume:
+            job.prepare(model, corpus, chosen.data, note)
+            if earlier := _earlier(job, chosen):
+                weights = unpacked(read_weights(earlier.model))
+                set_weights(model, weights, f"the model of {str(chosen.train.start)!r}")
+        world.from_main(lambda: _write(folder, config, {**learned, **job.held_out(read)}))
+        log = Log(folder.log if world.main else None, tensorboard)
+        if not resume:
+            log.write("data", **job.summary(corpus, chosen.data), parameters=_size(model))
+        outcome = Loop(
+            job.make_task(model, corpus, chosen),
+            chosen.train,
+            folder,
+            world=world,
+            progress=progress if world.main else None,
+            log=log,
+            spent=time.monotonic() - began,
+        ).run(resume)
+        if world.main:
+            _draw(folder, note)
+        return outcome
+
+
+def _resumed(job: Job[Any, Any, Any, Any, Any], folder: RunFolder, saved: Tree, new: Tree) -> Tree:
+    """The saved settings with the given ones on top; a model named anew replaces the saved one."""
+    if saved.get("task") != job.task:
+        raise ConfigError(
+            f"{str(folder.path)!r} is a run of 'regard train {saved.get('task')}', "
+            f"not of 'regard train {job.task}'"
+        )
+    kept = {name: saved[name] for name in SECTIONS}
+    if new.get("model", {}):
+        kept["model"] = {"model": kept["model"]["model"]}
+    return merged(kept, new)
+
+
+def _check_able(
+    job: Job[Data, Read, Corpus, Config, Model],
+    settings: Settings[Data],
+    world: World,
+    tensorboard: bool,
+) -> None:
+    """Find out what is missing before any work is done."""
+    if tensorboard and find_spec("tensorboard") is None:
+        raise MissingExtraError("TensorBoard", "tensorboard")
+    job.check_able(settings, world)
+    files = [v for v in asdict(settings.data).values() if v == "-"]
+    if len(files) > 1 or (files and world.size > 1):
+        raise ConfigError("standard input (-) can be read once, by one process: give files")
+
+
+def _learned(
+    job: Job[Data, Read, Corpus, Config, Model],
+    read: Read,
+    settings: Settings[Data],
+    folder: RunFolder,
+    world: World,
+) -> Files:
+    """What the data teach, the same in every process; of a run that goes on, what they taught."""
+    if len(set(world.collected(job.fingerprint(read)))) > 1:
+        raise ConfigError("the processes of this run read different data: give all the same files")
+
+    def learned() -> Files:
+        files = [folder.path / name for name in job.learns]
+        if all(file.exists() for file in files):
+            return {file.name: file.read_text(encoding="utf-8") for file in files}
+        earlier = _earlier(job, settings)
+        return job.known(earlier) if earlier else job.learn(read, settings.data)
+
+    return world.from_main(learned)
+
+
+def _earlier(
+    job: Job[Data, Read, Corpus, Config, Model], settings: Settings[Data]
+) -> RunFolder | None:
+    """The run that this one begins with, if any."""
+    start = settings.train.start
+    return RunFolder(find_folder(start, job.task)) if start else None
+
+
+def _config(
+    job: Job[Data, Read, Corpus, Config, Model],
+    settings: Settings[Data],
+    shape: Config,
+    fingerprint: str,
+) -> Tree:
+    """Everything that makes this run the run that it is."""
+    return {
+        "task": job.task,
+        "data": asdict(settings.data),
+        "model": shape.to_dict(),
+        "train": asdict(settings.train),
+        "made": {"regard": __version__, "torch": torch.__version__, job.reads: fingerprint},
+    }
+
+
+def _model(
+    job: Job[Data, Read, Corpus, Config, Model],
+    shape: Config,
+    corpus: Corpus,
+    settings: Settings[Data],
+    note: Callable[[str], None],
+) -> Model:
+    """The model with the first weights that the seed decides; what it is trained on is said."""
+    seed_all(settings.train.seed)
+    model = job.build(shape)
+    for line in job.notes(corpus, settings.data):
+        note(line)
+    note(f"{settings.model['model']}: {_size(model):,} parameters")
+    return model
+
+
+def _size(model: nn.Module) -> int:
+    return sum(p.numel() for p in model.parameters())
+
+
+def _write(folder: RunFolder, config: Tree, files: Files) -> None:
+    """What a run folder holds before the first update."""
+    folder.write_config(config)
+    for name, content in files.items():
+        write_text(folder.path / name, content)
+
+
+def _draw(folder: RunFolder, note: Callable[[str], None]) -> None:
+    try:
+        draw_curves(folder.log, folder.curves)
+    except RegardError as error:
+        note(f"no picture of the curves: {error}")

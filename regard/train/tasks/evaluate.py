@@ -1,0 +1,144 @@
+"""Evaluation: how good a trained model is on text that it has not seen, as plain data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from regard.errors import RegardError
+from regard.models.reading import judge_sentence
+from regard.models.translators.translation import translate_texts
+from regard.store.folder import RunFolder, load_classifier, load_language_model, load_translator
+from regard.train.data.corpus import encode
+from regard.train.data.examples import Examples
+from regard.train.data.labelled import check_labels, read_labelled
+from regard.train.data.pairs import Pair, read_aligned, read_pairs
+from regard.train.data.text import read_sentences
+from regard.train.tasks.classify import Confusion, decide
+from regard.train.tasks.metrics import bleu, by_length, chrf
+from regard.train.tasks.perplexity import convention, score_text
+
+Figures = dict[str, Any]
+
+
+def evaluate(folder: Path, name: str, **options: Any) -> Figures:
+    """The figures of the model in a run folder, whose user calls it ``name``.
+
+    Without a file among the options, of what its own training set aside to test on.
+    """
+    run = RunFolder(folder)
+    return {"model": name, **MEASURES[run.read_config()["task"]](run, name, **options)}
+
+
+def measure_translator(
+    run: RunFolder, name: str, beam: int = 5, length_penalty: float = 1.0, **files: Any
+) -> Figures:
+    """BLEU and chrF, as a whole and by sentence length."""
+    held = _pairs(run, name, **files)
+    translator, tokens = load_translator(run.path)
+    sources = [pair.source for pair in held.rows]
+    references = [pair.target for pair in held.rows]
+    found = translate_texts(translator, tokens, sources, beam=beam, length_penalty=length_penalty)
+    said = [translation.text for translation in found]
+    return {
+        "sentences": len(sources),
+        "empty": len(held.empty),
+        "beam": beam,
+        "scores": [asdict(score(said, references)) for score in (bleu, chrf)],
+        "by_length": [asdict(bucket) for bucket in by_length(sources, said, references)],
+    }
+
+
+def _pairs(
+    run: RunFolder,
+    name: str,
+    pairs: str | None = None,
+    source: str | None = None,
+    target: str | None = None,
+    reverse: bool = False,
+) -> Examples[Pair]:
+    if pairs is not None and (source or target):
+        raise RegardError("give --pairs or --source with --target, not both")
+    if (source is None) != (target is None):
+        raise RegardError("--source and --target go together")
+    if source is not None and target is not None:
+        return read_aligned(source, target)
+    if pairs is not None:
+        return read_pairs(pairs, 2, 1) if reverse else read_pairs(pairs)
+    return read_pairs(_own(run.test, name, "pairs", "--pairs"))
+
+
+def measure_language_model(
+    run: RunFolder, name: str, text: str | None = None, column: int = 0
+) -> Figures:
+    """Perplexity, read as the model was trained: line by line or as a stream."""
+    held = read_sentences(text or _own(run.test_text, name, "text", "--text"), column)
+    data = run.read_config()["data"]
+    model, tokens = load_language_model(run.path)
+    score = score_text(
+        model,
+        tokens,
+        [line.text for line in held.rows],
+        continuous=data["continuous"],
+        chunk=data["chunk"],
+    )
+    if not math.isfinite(score.loss):
+        raise RegardError(f"{name!r} gives this text no probability: its weights are damaged")
+    return {
+        **asdict(score),
+        "empty": len(held.empty),
+        "perplexity": score.perplexity,
+        "word_perplexity": score.word_perplexity,
+        "convention": convention(score.continuous),
+    }
+
+
+def measure_classifier(
+    run: RunFolder, name: str, data: str | None = None, show: int = 0
+) -> Figures:
+    """Accuracy, which label was taken for which, and the first sentences with what decided."""
+    path = data or _own(run.test, name, "sentences", "--data")
+    held = read_labelled(path)
+    model, tokens = load_classifier(run.path)
+    labels = list(model.config.labels)
+    check_labels(held.rows, labels, path)
+    found = decide(model, encode([row.text for row in held.rows], tokens))
+    right = [labels.index(row.label) for row in held.rows]
+    confusion = Confusion.of(labels, right, [int(d.logits.argmax()) for d in found])
+    shown = [(row, judge_sentence(model, tokens, row.text)) for row in held.rows[:show]]
+    return {
+        "sentences": len(held.rows),
+        "empty": len(held.empty),
+        "accuracy": confusion.accuracy,
+        "commonest": confusion.commonest,
+        "labels": labels,
+        "confusion": confusion.counts.tolist(),
+        "recall": confusion.recall(),
+        "precision": confusion.precision(),
+        "shown": [
+            {
+                "label": row.label,
+                "said": verdict.label,
+                "words": verdict.words,
+                "weights": verdict.weights.tolist(),
+            }
+            for row, verdict in shown
+        ],
+    }
+
+
+MEASURES: dict[str, Callable[..., Figures]] = {
+    "translate": measure_translator,
+    "lm": measure_language_model,
+    "classify": measure_classifier,
+}
+
+
+def _own(path: Path, name: str, what: str, option: str) -> Path:
+    """The file that the model's own training set aside."""
+    if not path.exists():
+        raise RegardError(f"{name!r} has no test {what} of its own: give {option} FILE")
+    return path

@@ -1,0 +1,94 @@
+"""Text job: what all kinds of training on text have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Generic, TypeVar
+
+from regard.pieces.tokenizer import Tokenizer
+from regard.store.folder import TOKENS, RunFolder
+from regard.train.data.config import PATHS, PartsConfig
+from regard.train.data.corpus import (
+    TokenCorpus,
+    in_tokens,
+    learn_tokens,
+    notes,
+    summary,
+)
+from regard.train.data.examples import Dataset, E
+from regard.train.settings import Tree
+from regard.train.tasks.job import Config, Files, Job, Model, Settings
+
+TextData = TypeVar("TextData", bound=PartsConfig)
+
+
+class TextJob(
+    Job[TextData, Dataset[E], TokenCorpus[E], Config, Model],
+    Generic[TextData, E, Config, Model],
+):
+    """Training on text: examples are lines, and what is learned first is a vocabulary."""
+
+    what: ClassVar[str] = "sentences"
+    """What examples are called before the user,"""
+    blank: ClassVar[str] = "without a sentence"
+    """lines that are none,"""
+    aside: ClassVar[str] = ""
+    """where a long one is long,"""
+    overlap: ClassVar[str] = "sentences are also in"
+    """and those that a validation or test file has too."""
+    suffix: ClassVar[str] = "tsv"
+    """Of the files with what is not trained on."""
+    undecided: ClassVar[Mapping[str, Any]] = {"vocabulary": 100}
+    paths: ClassVar[Iterable[str]] = PATHS
+    learns: ClassVar[Iterable[str]] = (TOKENS,)
+
+    def fingerprint(self, read: Dataset[E]) -> str:
+        return read.digest
+
+    def learn(self, read: Dataset[E], data: TextData) -> Files:
+        return {TOKENS: learn_tokens(read, data).to_text()}
+
+    def known(self, folder: RunFolder) -> Files:
+        return {TOKENS: folder.read_tokens().to_text()}
+
+    def encode(self, read: Dataset[E], learned: Files, data: TextData) -> TokenCorpus[E]:
+        tokens = Tokenizer.from_text(learned[TOKENS])
+        return in_tokens(read, tokens, self.longest(data), self.what)
+
+    def longest(self, data: TextData) -> int | None:
+        """How many tokens an example to train on has at most; None = any."""
+        return data.max_length
+
+    def held_out(self, read: Dataset[E]) -> Files:
+        parts = {"valid": read.valid, "test": read.test}
+        return {f"{name}.{self.suffix}": _lines(rows) for name, rows in parts.items() if rows}
+
+    def decided(self, corpus: TokenCorpus[E]) -> Tree:
+        return {"vocabulary": len(corpus.tokens)}
+
+    def summary(self, corpus: TokenCorpus[E], data: TextData) -> dict[str, Any]:
+        return summary(corpus, data)
+
+    def notes(self, corpus: TokenCorpus[E], data: TextData) -> Iterable[str]:
+        yield from notes(
+            corpus,
+            data,
+            what=self.what,
+            blank=self.blank,
+            aside=self.aside,
+            overlap=self.overlap,
+        )
+
+    def conflicts(self, settings: Settings[TextData]) -> list[str]:
+        """A problem if the longest sentence that is trained on does not fit into a batch."""
+        most, room = self.longest(settings.data), settings.train.batch_tokens
+        if most is None or most + 2 <= room:
+            return []
+        return [
+            f"train.batch_tokens ({room}) must hold a sentence of data.max_length ({most}) tokens "
+            "and 2 more"
+        ]
+
+
+def _lines(rows: Sequence[E]) -> str:
+    return "".join(f"{row.line()}\n".replace("\r", " ") for row in rows)

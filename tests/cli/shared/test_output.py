@@ -1,0 +1,60 @@
+"""Where a command's JSON and pages go, and what is refused before any work begins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import regard
+from regard.cli.shared.output import (
+    check_folders,
+    check_single,
+    say_written,
+    write_json,
+    write_json_lines,
+    write_trace_page,
+)
+from regard.errors import FileError, RegardError
+from regard.trace import Trace
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    check_folders(None, "-", str(tmp_path / "new.json"))
+    with pytest.raises(FileError, match=r"cannot write '.*none/a\.png': its folder does not exist"):
+        check_folders(None, str(tmp_path / "none" / "a.png"))
+
+
+def test_one_sentence_for_a_page() -> None:
+    check_single(2, html=None, trace=None)
+    check_single(1, html="a.html")
+    with pytest.raises(RegardError, match="--html takes one sentence, got 2"):
+        check_single(2, trace=None, html="a.html")
+
+
+def test_json_to_a_file_and_to_standard_output(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for write in (write_json, lambda text, to: write_json_lines([text, text], to)):
+        write("{}", "-")
+        write("{}", str(tmp_path / "a.json"))
+        assert (tmp_path / "a.json").read_text() == capsys.readouterr().out
+
+
+def test_what_was_written_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    say_written("a\x1b.png", None, "-", "b.svg")
+    say_written("a.png", quietly=True)
+    say_written("-", None)
+    assert capsys.readouterr() == ("Written: a\\x1b.png, b.svg\n", "Written: a.png\n")
+
+
+def test_a_page_needs_attention(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import torch
+
+    with pytest.raises(RegardError, match="gru has no attention, and a page shows attention"):
+        write_trace_page(str(tmp_path / "a.html"), Trace(), "a", "gru", quietly=True)
+    with regard.record(tokens=["a", "b"]) as trace:
+        regard.self_attention(torch.eye(2))
+    write_trace_page(str(tmp_path / "a.html"), trace, "two words", "none", quietly=True)
+    assert "<title>two words" in (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert capsys.readouterr() == ("", f"Written: {tmp_path / 'a.html'}\n")

@@ -1,0 +1,16 @@
+"""What is measured, and settings that cannot be."""
+
+import torch
+
+from regard.cost.mechanisms import MECHANISMS
+from regard.cost.setting import Setting
+
+
+def test_the_four_mechanisms_run_what_they_say():
+    setting = Setting(width=8, heads=2, window=3)
+    kept, fused, windowed, recurrence = (m.prepare(11, setting)() for m in MECHANISMS)
+    torch.testing.assert_close(kept.context, fused.context)
+    assert kept.weights.shape == (1, 2, 11, 11)
+    assert fused.weights is None
+    assert not torch.allclose(windowed.context, fused.context)
+    assert recurrence[0].shape == (1, 11, 8)

@@ -1,0 +1,19 @@
+"""The LSTMN's scan against the loop and against finite differences."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from tests.recurrent.scan.loops import WORDS, check_gradient, check_loop
+
+
+@pytest.mark.parametrize("window", [None, 2])
+@pytest.mark.parametrize("words", WORDS)
+def test_the_scan_is_the_loop_and_its_gradient_too(window: int | None, words: list[int]) -> None:
+    check_loop("lstmn", window, words)
+
+
+@pytest.mark.parametrize("lengths", [None, torch.tensor([4, 3])])
+def test_the_gradient_of_the_scan(lengths: torch.Tensor | None) -> None:
+    check_gradient("lstmn", lengths)

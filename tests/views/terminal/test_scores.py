@@ -1,0 +1,77 @@
+"""Figures of each kind of model, as lines."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from regard.views.terminal.scores import print_scores
+
+
+def printed(figures: dict[str, object]) -> str:
+    stream = io.StringIO()
+    print_scores(figures, Console(file=stream, width=80))
+    return stream.getvalue()
+
+
+def test_a_translator() -> None:
+    bucket = {"least": 31, "most": None, "sentences": 2, "bleu": 7.0, "chrf": 30.5}
+    text = printed(
+        {
+            "sentences": 3,
+            "empty": 1,
+            "beam": 5,
+            "scores": [{"name": "BLEU", "value": 31.25, "signature": "nrefs:1"}],
+            "by_length": [{**bucket, "least": 6, "most": 10}, bucket],
+        }
+    )
+    assert text.splitlines() == [
+        "3 sentences, beam 5",
+        "1 lines left out: a side is empty",
+        "BLEU    31.25   nrefs:1",
+        "",
+        "words in source   sentences    BLEU    chrF",
+        "           6-10           2    7.00   30.50",
+        "    31 and more           2    7.00   30.50",
+    ]
+
+
+def test_a_language_model() -> None:
+    figures: dict[str, object] = {
+        "sentences": 1200,
+        "tokens": 4000,
+        "words": 2000,
+        "unknown": 10,
+        "empty": 0,
+        "perplexity": 14.18,
+        "word_perplexity": 99.5,
+        "convention": "[each line]",
+    }
+    assert printed(figures).splitlines() == [
+        "1,200 lines, 4,000 tokens with the ends of lines, 0.25% <unk>",
+        "perplexity 14.18 per token",
+        "perplexity 99.50 per word between spaces",
+        "[each line]",
+    ]
+    assert "per word" not in printed({**figures, "words": 4000})
+
+
+def test_a_classifier() -> None:
+    shown = {"label": "yes", "said": "no", "words": ["a"], "weights": [1.0]}
+    text = printed(
+        {
+            "sentences": 5,
+            "empty": 0,
+            "accuracy": 0.6,
+            "commonest": 0.8,
+            "labels": ["no", "yes"],
+            "confusion": [[3, 1], [1, 0]],
+            "recall": [0.75, 0.0],
+            "precision": [0.75, None],
+            "shown": [shown],
+        }
+    )
+    assert text.startswith("5 sentences\naccuracy 60.00 %   (always the commonest label: 80.00 %)")
+    assert "true \\ said" in text
+    assert "no (it is yes)" in text

@@ -1,0 +1,175 @@
+"""The routes of the explorer, by real requests, and in a real browser."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from regard.inside.look import exploration
+from regard.inside.textmodel import load
+from tests.inside.tinytext import STORY
+from tests.web.server import Client
+
+HOSTILE = "the </script><img src=x onerror=window.hit=2> street"
+
+
+def eager(folder: Path, text: str) -> Any:
+    """The weights that transformers itself gives."""
+    import transformers
+
+    model = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    ids = torch.tensor([load(str(folder)).read(text).ids])
+    with torch.no_grad():
+        return model(ids, output_attentions=True).attentions
+
+
+def test_a_script_gets_the_weights(here: Client, folder: Path) -> None:
+    name = here.look(STORY)
+    weights = eager(folder, STORY)
+    for layer, head, row in ((0, 0, 0), (1, 3, 40)):
+        place = f"/api/looks/{name}/layers/{layer}/heads/{head}"
+        ours = here.ask(f"{place}/rows/{row}").json["weights"]
+        np.testing.assert_allclose(ours, weights[layer][0, head, row].numpy(), atol=1e-6)
+        tile = np.frombuffer(here.ask(f"{place}/tiles/0/0/0").body, "<f4")
+        whole = weights[layer][0, head].numpy()
+        np.testing.assert_allclose(tile.reshape(whole.shape), whole, atol=1e-6)
+    coarse = np.frombuffer(here.ask(f"{place}/tiles/2/0/0").body, "<f4")
+    n = len(whole)
+    padded = np.zeros((-(-n // 4) * 4,) * 2)
+    padded[:n, :n] = whole
+    cells = padded.reshape(len(padded) // 4, 4, -1, 4).max((1, 3))
+    np.testing.assert_allclose(coarse.reshape(cells.shape), cells, atol=1e-6)
+    heads = here.ask(f"/api/looks/{name}/layers/1").json["heads"]
+    assert len(heads) == 4
+    links = here.ask(f"/api/looks/{name}/links/40/2").json["layers"]
+    np.testing.assert_allclose(links, [w[0, :, 40, 2].tolist() for w in weights], atol=1e-6)
+    assert here.ask(f"/api/looks/{name}/links/40/9999").json["layers"] == [None, None]
+    entropy = torch.special.entr(weights[1][0]).sum(-1).mean(-1)
+    np.testing.assert_allclose([h["entropy"] for h in heads], entropy, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "said"),
+    [
+        (b"{", 400, "the body must be JSON"),
+        (b"[1]", 400, "the body must be JSON"),
+        ({"text": "a"}, 400, "the body must be JSON"),
+        ({"model": "M", "text": 3}, 400, "text must be a string"),
+        ({"model": "M", "text": "  "}, 422, "the text is empty"),
+        ({"model": "M", "text": "a b " * 2000}, 422, "more than --max-tokens 3,000"),
+        ({"model": "M", "text": "x" * 1_100_000}, 413, "a request may have 1,048,576 bytes"),
+        ({"model": "M", "text": "\ud800"}, 422, ""),
+    ],
+)
+def test_bad_questions(here: Client, body: Any, code: int, said: str) -> None:
+    if isinstance(body, dict) and body.get("model") == "M":
+        body["model"] = here.model
+    answer = here.ask("/api/looks", body)
+    assert (answer.code, said in answer.json["error"]) == (code, True), answer.body
+    assert here.ask("/api/models").code == 200
+
+
+def test_what_is_not_there(here: Client) -> None:
+    name = here.look("The street was wide.")
+    assert here.ask("/api/looks/none").code == 404
+    assert here.ask("/nothing").code == 404
+    assert here.ask(f"/api/looks/{name}/layers/9").code == 422
+    assert here.ask(f"/api/looks/{name}/layers/0/heads/9").code == 422
+    assert here.ask(f"/api/looks/{name}/layers/0/heads/0/tiles/0/9/9").code == 422
+    assert here.ask(f"/api/looks/{name}/layers/0/heads/0/rows/999").code == 422
+    assert here.ask(f"/api/looks/{name}", method="DELETE").code == 204
+    assert here.ask(f"/api/looks/{name}").code == 404
+
+
+def test_in_a_browser_short_and_long(
+    here: Client, browser: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = browser.new_context(viewport={"width": 1200, "height": 800}).new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+    page.goto(f"{here.address}/")
+    page.fill("textarea", STORY)
+    page.click("button:has-text('Look')")
+    page.wait_for_selector("html[data-ready]")
+    weights = eager(folder, STORY)
+    page.keyboard.press("Escape")
+    page.evaluate(
+        "document.activeElement.blur(); location.hash = 'view=map&layer=1&head=3&from=40&to=2'"
+    )
+    page.wait_for_selector(f".weight-now:text-is('{weights[1][0, 3, 40, 2]:.4f}')")
+    # A long text: the vectors of one head at a time, tiles from the server.
+    monkeypatch.setattr(exploration, "WHOLE", 1000)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    text = STORY * 30
+    page.fill("textarea", text)
+    page.click("button:has-text('Look')")
+    page.wait_for_selector(".ask [role=status]:text-matches('^\\\\d{4} tokens$')", timeout=20000)
+    page.wait_for_selector(".card-kind:text-matches('[a-z]+')")
+    page.evaluate(
+        "document.activeElement.blur(); location.hash = 'view=map&layer=1&head=2&from=2100&to=7'"
+    )
+    long = eager(folder, text)[1][0, 2]
+    assert len(long) > 2048
+    page.wait_for_selector(f".weight-now:text-is('{long[2100, 7]:.4f}')", timeout=20000)
+    page.focus(".pane")
+    for _ in range(18):
+        page.keyboard.press("+")
+    page.wait_for_timeout(500)
+    tiles = [url for url in asked if "/tiles/" in url]
+    assert any("/tiles/5/0/0" in url for url in tiles)
+    assert any("/tiles/0/" in url for url in tiles)
+    # The strongest head of a link among heads whose vectors are not here, then two side by side.
+    every = eager(folder, text)
+    page.keyboard.press("g")
+    best = max((every[k][0, h, 2100, 7].item(), k, h) for k in (0, 1) for h in range(4))
+    page.wait_for_selector(f".weight-now:text-is('{best[0]:.4f}')")
+    page.keyboard.press("6")
+    second = every[best[1]][0, (best[2] + 1) % 4, 2100]
+    page.wait_for_selector(f".compare-rows td:text-is('{second.max():.4f}')", timeout=20000)
+    assert errors == []
+    page.context.close()
+
+
+def test_two_texts_side_by_side_and_an_address_that_restores_them(
+    here: Client, browser: Any, folder: Path
+) -> None:
+    page = browser.new_context(viewport={"width": 1200, "height": 800}).new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(f"{here.address}/")
+    assert not page.is_visible("text=Beside what is shown")
+    page.fill("textarea", HOSTILE)
+    page.click("button:has-text('Look')")
+    page.wait_for_selector("html[data-ready]")
+    page.evaluate("document.activeElement.blur(); location.hash = 'layer=1&head=2&from=41&to=2'")
+    page.check("text=Beside what is shown")
+    shorter = HOSTILE.replace("</", "<")
+    page.fill("textarea", shorter)
+    page.click("button:has-text('Look')")
+    page.wait_for_selector("#view-compare .pane-title:has-text('the <script>')")
+    first, second = (eager(folder, text)[1][0, 2, -1].numpy() for text in (HOSTILE, shorter))
+    page.wait_for_selector(f".link-now:has-text('{first[2]:.4f}')")
+    both = np.delete(first, 4)  # the token "/"
+    most = np.abs(both - second).argmax()
+    page.wait_for_selector(f".compare-rows td:text-is('{second[most]:.4f}')")
+    address = page.url
+    assert re.search(r"look=[0-9a-f]{16}\.[0-9a-f]{16}", address)
+    page.goto("about:blank")
+    page.goto(address)
+    page.wait_for_selector("#view-compare .pane-title:has-text('the <script>')")
+    assert page.inner_text("h1") == HOSTILE
+    assert page.evaluate("window.hit") is None
+    page.goto("about:blank")
+    page.goto(f"{here.address}/#look=00ff")
+    page.wait_for_selector(".ask [role=status]:has-text('there is no such look')")
+    page.evaluate("hash => { location.hash = hash; }", address.split("#")[1])
+    page.wait_for_selector("#view-compare .pane-title:has-text('the <script>')")
+    assert errors == []
+    page.context.close()
