@@ -169,12 +169,7 @@ def card(result: Result, plan: Plan) -> str:
     words = "\n    ".join(shlex.join(command(result.model, shown, second)) for second in stages)
     events = read_log(RunFolder(plan.folder(result.model)).log)
     data = next(e for e in events if e["event"] == "data")
-    second = (
-        f" The last command is the second run, {result.end['step']:,} updates, which began with "
-        "the model of the first."
-        if plan.longer
-        else ""
-    )
+    on = f", then {result.end['step']:,} more from there" if plan.longer else ""
     rows = "\n".join(f"| {_span(b)} | {b.sentences} | {b.bleu:.1f} |" for b in result.buckets)
     return f"""# {result.model}, German to English
 
@@ -191,9 +186,9 @@ sentence are on one side of the split (`data.split_seed` 0).
 
     {words}
 
-seed 1, {STEPS[result.model]:,} updates.{second} The last took {result.end["seconds"] / 60:.0f}
-minutes on the clock, one thread, on a machine with other work. `benchmarks/tatoeba.py` runs it,
-measures and packs.
+seed 1, {STEPS[result.model]:,} updates{on}; the last command took
+{result.end["seconds"] / 60:.0f} minutes on the clock with one thread, on a machine with other work.
+`benchmarks/tatoeba.py` runs this, measures and packs.
 
 ## Quality
 
