@@ -16,6 +16,8 @@ from regard import __version__
 from regard.errors import ConfigError, MissingExtraError, RegardError
 from regard.files import write_text
 from regard.store.folder import RunFolder
+from regard.store.shipped import find_folder
+from regard.store.weights import read_weights, set_weights, unpacked
 from regard.train.config import CHANGEABLE, FREE
 from regard.train.run.checkpoint import Checkpoints
 from regard.train.run.distributed import World, joined
@@ -76,6 +78,7 @@ def train(
         model = _model(job, shape, corpus, chosen, note)
         if fresh:
             job.prepare(model, corpus, chosen.data, note)
+            _begin(model, _earlier(job, chosen))
         world.from_main(lambda: _write(folder, config, {**learned, **job.held_out(read)}))
         log = Log(folder.log if world.main else None, tensorboard)
         if fresh:
@@ -142,9 +145,25 @@ def _learned(
         files = [folder.path / name for name in job.learns]
         if all(file.exists() for file in files):
             return {file.name: file.read_text(encoding="utf-8") for file in files}
-        return job.learn(read, settings.data)
+        earlier = _earlier(job, settings)
+        return job.known(earlier) if earlier else job.learn(read, settings.data)
 
     return world.from_main(learned)
+
+
+def _earlier(
+    job: Job[Data, Read, Corpus, Config, Model], settings: Settings[Data]
+) -> RunFolder | None:
+    """The run that this one begins with, if any."""
+    start = settings.train.start
+    return RunFolder(find_folder(start, job.task)) if start else None
+
+
+def _begin(model: nn.Module, earlier: RunFolder | None) -> None:
+    """Give the model the weights of the run that it begins with."""
+    if earlier:
+        weights = unpacked(read_weights(earlier.model))
+        set_weights(model, weights, f"the model of {str(earlier.path)!r}")
 
 
 def _changed(job: Job[Any, Any, Any, Any, Any], folder: RunFolder, config: Tree) -> Tree:
