@@ -48,10 +48,6 @@ KNOWS: dict[str, set[str]] = {
 }
 """Each folder or file of regard, and the others that it may import."""
 HEAVY = {"torch", "numpy", "transformers", "matplotlib", "gensim"}
-PENDING: set[tuple[str, str]] = {
-    ("pieces", "views"),
-    ("pieces", "attention"),
-}
 
 
 def imports(path: Path) -> Iterator[str]:
@@ -139,9 +135,7 @@ def test_no_two_modules_need_each_other() -> None:
 
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
 def test_imports_go_one_way(path: Path) -> None:
-    room = within(path)
-    pending = {other for own, other in PENDING if own == room}
-    assert known(path) - KNOWS[room] - pending == set()
+    assert known(path) - KNOWS[within(path)] == set()
 
 
 def test_a_class_name_means_one_thing() -> None:

@@ -29,7 +29,7 @@ from regard.attention.rule import Rule, softmax, to_weights
 from regard.attention.statistics import largest, statistics
 from regard.attention.wanted import PoolGrid, Statistics, Wanted
 from regard.errors import RegardError, ShapeError
-from regard.text import find_token
+from regard.text import Word, find_token
 
 MOST_DENSE = 1 << 28
 """Weights that ``dense`` computes without being told to: 1 GiB in float32."""
@@ -41,14 +41,6 @@ class Link(NamedTuple):
     query: int
     key: int
     weight: float
-
-
-class Word(NamedTuple):
-    """A word and the tokens that it is made of: those from ``start`` up to ``stop``."""
-
-    text: str
-    start: int
-    stop: int
 
 
 Place = int | slice | str

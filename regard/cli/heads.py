@@ -16,6 +16,7 @@ from regard.cli.shared.output import check_folders, say_written, write_json
 from regard.cli.shared.progress import PATIENCE, CommandProgress
 from regard.errors import DataError, RegardError
 from regard.pieces.heads import HEAD_KINDS
+from regard.text import listed
 
 if TYPE_CHECKING:
     from regard.inside.heads.corpus import CorpusState
@@ -149,6 +150,10 @@ def _say(done: CorpusState, stopped: bool, model: TextModel, options: HeadsOptio
     if done.setting["link"]:
         said.append(f"{sums.linked:,} texts with both words")
     click.echo("; ".join(said), err=True)
+    if sums.unknown:
+        what = f"{sums.unknown:,} of {sums.tokens:,} tokens are text that is not in the vocabulary"
+        also = f"of {model.title}, such as {listed(sums.strange)}: use a model that reads bytes"
+        click.echo(f"regard: note: {what} {also}, such as smollm2", err=True)
     if stopped:
         how = f"go on with --state {state}" if state else "with --state FILE it could go on"
         click.echo(f"regard: stopped after line {done.lines:,}; {how}", err=True)

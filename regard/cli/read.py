@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import click
@@ -11,6 +12,7 @@ from regard.cli.shared.input import texts_of
 from regard.cli.shared.output import (
     check_folders,
     check_single,
+    note_unknown,
     write_json_lines,
     write_trace_page,
 )
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from regard.models.reading import SentenceReading, Verdict
+
+INSTEAD = "use words that it was trained on, or train one on text that has these"
 
 
 @click.command()
@@ -67,19 +71,40 @@ def read(
     check_folders(json_to, html_to, trace_to)
     from regard.inside.readings import readings_of
 
-    readings = readings_of(model, texts)
+    readings = _noted(readings_of(model, texts))
     if html_to is not None or trace_to is not None:
         only = next(readings)
         if html_to is not None:
-            start = {"view": "reading"}
-            write_trace_page(html_to, only.trace, texts[0], only.model, json_to == "-", start)
+            write_trace_page(
+                html_to,
+                only.trace,
+                texts[0],
+                only.model,
+                only.pieces,
+                quietly=json_to == "-",
+                start={"view": "reading"},
+            )
         if trace_to is not None:
             only.trace.save(trace_to)
-        readings = iter([only])
+        readings = chain([only], readings)
     if json_to is not None:
         write_json_lines((reading.summary().to_json() for reading in readings), json_to)
     else:
         _print(readings, layer, head, everything)
+
+
+def _noted(
+    readings: Iterator[SentenceReading | Verdict],
+) -> Iterator[SentenceReading | Verdict]:
+    """The same; once all are shown, what of the sentences was not in the model's vocabulary."""
+    from regard.pieces.unknown import Unknown
+
+    unknown, model = Unknown(), ""
+    for reading in readings:
+        unknown.add(reading.pieces)
+        model = reading.model
+        yield reading
+    note_unknown(unknown, model, instead=INSTEAD)
 
 
 def _print(
@@ -127,7 +152,6 @@ def _print_reading(
         click.echo(_title(reading, layers - 1 if layer is None else layer, head))
         print_reading(reading.words, reading.surprisal, weights, console)
     click.echo(f"{reading.end:5.1f}  end of sentence; perplexity {reading.perplexity:.1f} per word")
-    _print_unknown(reading.unknown)
 
 
 def _title(reading: SentenceReading, layer: int, head: int | None) -> str:
@@ -146,11 +170,3 @@ def _print_verdict(verdict: Verdict, console: Console) -> None:
     ranked = sorted(zip(verdict.probabilities, verdict.labels, strict=True), reverse=True)
     click.echo("  ".join(f"{visible(label)} {100 * p:.1f} %" for p, label in ranked[:8]))
     print_weighted(verdict.words, verdict.weights, console)
-    _print_unknown(verdict.unknown)
-
-
-def _print_unknown(words: list[str]) -> None:
-    from regard.views.terminal.words import listed
-
-    if words:
-        click.echo(f"not in the model's vocabulary: {listed(words)}")

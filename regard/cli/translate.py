@@ -12,13 +12,17 @@ from regard.cli.shared.input import texts_of
 from regard.cli.shared.output import (
     check_folders,
     check_single,
+    note_unknown,
     write_json_lines,
     write_trace_page,
 )
 
 if TYPE_CHECKING:
     from regard.models.translators.translation import Translation
+    from regard.pieces.unknown import Unknown
     from regard.trace import Trace
+
+INSTEAD = "write in the language that it translates from"
 
 
 @click.command()
@@ -80,6 +84,7 @@ def translate(
     check_single(len(texts), trace=trace_to, html=html_to)
     check_folders(json_to, html_to, trace_to)
     from regard.models.translators.translation import trace_of, translate_texts
+    from regard.pieces.unknown import Unknown
     from regard.store.shipped import find_translator
 
     translator, tokens = find_translator(model)
@@ -94,10 +99,12 @@ def translate(
         layer=layer,
         head=head,
     )
+    unknown = Unknown()
+    found = _counted(found, unknown)
     trace: Trace | None = None
     if trace_to is not None or html_to is not None:
         only = list(found)
-        trace = trace_of(translator, tokens, texts[0], only[0])
+        trace = trace_of(translator, tokens, only[0])
         found = iter(only)
     if trace is not None and trace_to is not None:
         trace.save(trace_to)
@@ -106,8 +113,17 @@ def translate(
         write_json_lines(lines, json_to)
     else:
         _print(found, texts, alignment)
+    what = "alphabet" if tokens.spells else "vocabulary"
+    note_unknown(unknown, model, what=what, instead=INSTEAD)
     if trace is not None and html_to is not None:
-        write_trace_page(html_to, trace, texts[0], model, json_to == "-")
+        write_trace_page(html_to, trace, texts[0], model, only[0].read, json_to == "-")
+
+
+def _counted(found: Iterator[Translation], unknown: Unknown) -> Iterator[Translation]:
+    """The same, with what could not be read of each sentence added to ``unknown``."""
+    for translation in found:
+        unknown.add(translation.read)
+        yield translation
 
 
 def _print(found: Iterator[Translation], texts: Sequence[str], alignment: bool) -> None:

@@ -11,7 +11,7 @@ import click
 
 from regard.cli.shared.output import check_folders, write_json
 from regard.cli.shared.progress import counted
-from regard.text import visible
+from regard.text import listed, visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -152,7 +152,7 @@ def nearest(file: str, format: str, encoding: str, json_to: str | None, word: st
 @click.argument("text")
 def sentence(file: str, format: str, encoding: str, json_to: str | None, text: str) -> None:
     """TEXT as one vector: the average of its words' vectors in FILE."""
-    from regard.views.terminal.words import format_vector, listed
+    from regard.views.terminal.words import format_vector
 
     loaded = load(file, format, encoding)
     made = loaded.sentence(text)
@@ -178,7 +178,7 @@ def sentence(file: str, format: str, encoding: str, json_to: str | None, text: s
 @click.argument("word", required=False)
 def show(file: str, format: str, encoding: str, json_to: str | None, word: str | None) -> None:
     """What FILE holds; with WORD, that word's vector."""
-    from regard.views.terminal.words import format_vector, listed
+    from regard.views.terminal.words import format_vector
 
     loaded = load(file, format, encoding)
     lines: list[RenderableType]
@@ -203,7 +203,6 @@ def show(file: str, format: str, encoding: str, json_to: str | None, word: str |
 def load(file: str, format: str, encoding: str) -> Words:
     """Load, with progress; words that come again in the file are told of on stderr."""
     from regard.vectors.words import Words
-    from regard.views.terminal.words import listed
 
     with counted("loading") as report:
         loaded = Words.load(file, format, encoding=encoding, progress=report)

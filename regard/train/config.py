@@ -95,3 +95,5 @@ class TrainConfig:
 
 FREE = ("epochs", "steps", "minutes", "patience", "threads", "device", "log_every", "save_every")
 """Settings of TrainConfig that may differ when a run is resumed: when to stop, where to run."""
+CHANGEABLE = ("learning_rate", "warmup", "clip")
+"""Those that may differ too, for a run that went astray: the log says from which step on."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ import pytest
 from regard.cli import main
 from regard.cli.train import FLAGS
 from regard.models.translators.config import MODELS
-from regard.store.folder import load_translator
+from regard.store.folder import RunFolder, load_translator
+from regard.train.run.folder import claimed
 from regard.train.run.log import read_log
 
 GERMAN = ["null", "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun"]
@@ -102,8 +104,8 @@ def test_a_folder_that_is_taken(
     before = files(folder)
     capsys.readouterr()
     assert "already holds a run" in refused(capsys, *usual)
-    text = refused(capsys, *usual, "--resume", "--learning-rate", "0.5")
-    assert "run with other settings: train.learning_rate was 0.003, is 0.5" in text
+    text = refused(capsys, *usual, "--resume", "--seed", "5")
+    assert "run with other settings: train.seed was 1, is 5" in text
     assert "model.model was" in refused(capsys, *usual, "--resume", "--model", "transformer")
     table.write_text(table.read_text(encoding="utf-8") + "ten\tzehn\n", encoding="utf-8")
     assert "made.pairs was" in refused(capsys, *usual, "--resume")
@@ -114,6 +116,47 @@ def test_a_folder_that_is_taken(
     assert "exists and is not a run" in refused(capsys, "--pairs", table, *TINY, "-o", other)
     assert "not a run folder" in refused(capsys, "-o", other, "--resume")
     assert [path.name for path in other.iterdir()] == ["thesis.txt"]
+
+
+def test_a_refused_process_changes_nothing(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """While a run trains, another process must not touch a byte of its folder."""
+    folder = tmp_path / "run"
+    assert run("--pairs", table, *TINY, "-o", folder) == 0
+    before = files(folder)
+    capsys.readouterr()
+    with claimed(RunFolder(folder), resume=True):
+        text = refused(capsys, "-o", folder, "--resume", "--steps", "3")
+    assert "another process is training in" in text
+    assert files(folder) == before
+
+
+def test_resume_with_a_lower_rate(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    assert run("--pairs", table, *TINY, "-o", folder) == 0
+    more = ["--steps", "4", "--learning-rate", "0.0007", "--set", "train.clip=0.5"]
+    assert run("-o", folder, "--resume", *more) == 0
+    said = "from here on train.learning_rate 0.0007, train.clip 0.5"
+    assert said in capsys.readouterr().out
+    changed = [e for e in read_log(folder / "log.jsonl") if e["event"] == "changed"]
+    assert [e["step"] for e in changed] == [2]
+    saved = json.loads((folder / "config.json").read_text())["train"]
+    assert (saved["learning_rate"], saved["clip"]) == (0.0007, 0.5)
+    assert run("-o", folder, "--resume", "--steps", "5") == 0
+    assert said not in capsys.readouterr().out
+
+
+def test_minutes_count_from_the_command_on(table: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    timed = [*TINY, "--minutes", "0.05", "--steps", "0"]
+    began = time.monotonic()
+    assert run("--pairs", table, *timed, "-o", folder) == 0
+    # Three seconds, and what one update and two validations more may take on a busy machine.
+    assert time.monotonic() - began < 3 + 6
+    assert read_log(folder / "log.jsonl")[-1]["reason"] == "minutes"
 
 
 def test_resume_with_a_later_end(
@@ -159,6 +202,9 @@ def test_unequal_line_counts(
     ("more", "text"),
     [
         (["--vocabulary", "100000"], "100000 is larger than the text allows"),
+        (["--vocabulary", "10"], "10 is smaller than the text needs: its characters and the"),
+        (["--set", "train.learning_rate=1e30"], "than 0 and under 100, got 1e+30"),
+        (["--set", "train.lr=1"], "no setting train.lr; did you mean 'learning_rate'?"),
         (["--model", "transfomer"], "did you mean 'transformer'"),
         (["--size", "huge"], "size must be one of tiny, small, base"),
         (["--set", "train.learning_rat=1"], "did you mean 'learning_rate'"),

@@ -128,6 +128,8 @@ def test_what_does_not_go_with_the_model(lm: Path, classifier: Path, tmp_path: P
     assert "--text is not for a classifier" in text
     text = refused(regard("evaluate", "bahdanau", "--data", "x"))
     assert "--data is not for a translator" in text
+    text = refused(regard("evaluate", "bahdanau"))
+    assert "'bahdanau' has no test pairs of its own: give --pairs FILE" in text
     assert "neither a folder nor a model" in refused(regard("evaluate", "nowhere"))
     (tmp_path / "bad").write_text("nobody\tx\n")
     text = refused(regard("evaluate", classifier, "--data", tmp_path / "bad"))

@@ -20,14 +20,14 @@ from regard.attention.wanted import Wanted
 from regard.errors import RegardError
 from regard.inside.heads.kinds import scored
 from regard.inside.heads.patterns import Patterns
-from regard.inside.look.page import names_of, texts_of, title_of
+from regard.inside.look.page import names_of, notes_on, texts_of, title_of
 from regard.inside.observe.layer import Item, ObservedLayer
 from regard.inside.observe.observation import Observation
 from regard.inside.observe.observe import observe
 from regard.inside.textmodel import TextModel
 from regard.pieces.heads import Scored
+from regard.pieces.pieces import Pieces
 from regard.pieces.sheet import Sheet, Subject, as_array
-from regard.pieces.text import TextPieces
 from regard.trace import Array
 
 TILE = 128
@@ -56,8 +56,8 @@ class Exploration:
     """One text (and what a decoder reads), the model, and what was observed of it."""
 
     model: TextModel
-    tokens: TextPieces
-    target: TextPieces | None
+    tokens: Pieces
+    target: Pieces | None
     text: str
     observation: Observation = field(default_factory=Observation)
     layer_heads: dict[int, LayerHeads] = field(default_factory=dict)
@@ -85,11 +85,13 @@ class Exploration:
 
     def subject(self) -> tuple[Subject, list[tuple[int, int]]]:
         """Everything of a short text; of a long one, what layers there are; and their shapes."""
+        texts = texts_of(self.tokens, self.target, self.model.has_both)
         subject = self.observation.subject(
             title_of(self.text),
             model=self.model.title,
-            texts=texts_of(self.tokens, self.target, self.model.has_both),
+            texts=texts,
             start={"view": "overview"},
+            notes=notes_on(self.model.title, texts),
         )
         shapes = [sheet.shape for sheet in subject.sheets]
         if subject.numbers > WHOLE:
@@ -162,7 +164,7 @@ class Exploration:
         return as_array(torch.cat(strips))
 
 
-def _heads(layer: ObservedLayer, tokens: TextPieces) -> LayerHeads:
+def _heads(layer: ObservedLayer, tokens: Pieces) -> LayerHeads:
     item = layer.item()
     wanted = Wanted(entropy=True, received=True, cells=THUMBNAIL)
     seen = item.statistics(wanted)

@@ -25,9 +25,9 @@ def look_json(look: Look) -> dict[str, Any]:
     result: dict[str, Any] = {"model": look.model}
     if look.request.part:
         result["part"] = look.request.part
-    result |= {"tokens": look.queries.texts}
+    result |= {"tokens": look.queries.labels}
     if look.keys is not look.queries:
-        result["keys"] = look.keys.texts
+        result["keys"] = look.keys.labels
     if look.request.words:
         result["words"] = [list(word) for word in look.queries.words]
         if look.keys is not look.queries:

@@ -14,7 +14,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from regard.attention.map import AttentionMap, HeadMap, StoredMap, Word, word_sums
+from regard.attention.map import AttentionMap, HeadMap, StoredMap, word_sums
 from regard.attention.rule import to_weights
 from regard.attention.statistics import BLOCK_NUMBERS, largest
 from regard.attention.wanted import Statistics, Wanted
@@ -26,8 +26,9 @@ from regard.inside.look.page import PageLayers
 from regard.inside.observe.layer import Item, ObservedLayer
 from regard.inside.observe.observe import observe
 from regard.inside.textmodel import PARTS, TextModel
-from regard.pieces.look import Look, LookRequest, WordPlace, each
-from regard.pieces.text import TextPieces
+from regard.pieces.look import Look, LookRequest, WordPlace
+from regard.pieces.pieces import Pieces
+from regard.text import Word
 
 PER_ROW = 8
 """Largest weights of each row among which the strongest links are sought."""
@@ -39,10 +40,10 @@ class Stopped(Exception):  # noqa: N818
 
 def look(
     model: TextModel,
-    tokens: TextPieces,
+    tokens: Pieces,
     request: LookRequest | None = None,
     *,
-    target: TextPieces | None = None,
+    target: Pieces | None = None,
     progress: Callable[[int, int], None] | None = None,
     stop: threading.Event | None = None,
 ) -> Look:
@@ -87,9 +88,9 @@ class Looker:
     def __init__(
         self,
         model: TextModel,
-        tokens: TextPieces,
+        tokens: Pieces,
         request: LookRequest,
-        target: TextPieces | None = None,
+        target: Pieces | None = None,
     ) -> None:
         if model.has_both != bool(request.part) or (request.part and request.part not in PARTS):
             raise RegardError(
@@ -171,9 +172,12 @@ class Looker:
             assert found.top_weights is not None
             assert found.top_keys is not None
             top, where = found.top_weights.cpu(), found.top_keys.cpu()
-        words = self.request.words
-        rows = torch.tensor(each(queries, queries.special, words))
-        bad = torch.tensor(each(keys, keys.sinks, words))[where] | rows.unsqueeze(-1)
+        silent = queries.silent
+        ends = [a or b for a, b in zip(keys.sinks, keys.unknown, strict=True)]
+        if self.request.words:
+            silent, ends = queries.by_word(silent), keys.by_word(ends)
+        rows = torch.tensor(silent)
+        bad = torch.tensor(ends)[where] | rows.unsqueeze(-1)
         if not self.cross:
             bad |= where == torch.arange(len(rows)).unsqueeze(-1)
         wide = where.shape[2]
@@ -223,7 +227,7 @@ class Looker:
         return made
 
     def _head(self, item: Item, found: Statistics, head: int) -> AttentionMap:
-        queries, keys = self.result.queries.texts, self.result.keys.texts
+        queries, keys = self.result.queries.labels, self.result.keys.labels
         if item.weights is not None:
             return StoredMap(item.weights[head].clone(), queries=queries, keys=keys)
         rule = item.rule.of_head(head)

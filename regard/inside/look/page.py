@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from regard.errors import RegardError
@@ -11,8 +12,9 @@ from regard.inside.observe.observation import Observation
 from regard.inside.observe.observe import observe
 from regard.inside.textmodel import TextModel
 from regard.pieces.look import Look
-from regard.pieces.sheet import Sheet, SheetText, Subject
-from regard.pieces.text import TextPieces
+from regard.pieces.pieces import Pieces
+from regard.pieces.sheet import Sheet, Subject
+from regard.pieces.unknown import Unknown
 
 MOST_MEGABYTES = 256
 """The largest page that is written."""
@@ -28,8 +30,8 @@ class PageLayers:
     def __init__(
         self,
         model: TextModel,
-        tokens: TextPieces,
-        target: TextPieces | None = None,
+        tokens: Pieces,
+        target: Pieces | None = None,
         layers: Sequence[int] | None = None,
     ) -> None:
         self.model, self.layers = model, layers
@@ -45,15 +47,18 @@ class PageLayers:
 
     def subject(self, observation: Observation) -> Subject:
         """All that was added; raises if it is too much for a page."""
-        subject = observation.subject(model=self.model.title, texts=self.texts, sheets=self.sheets)
+        title = self.model.title
+        subject = observation.subject(
+            model=title, texts=self.texts, sheets=self.sheets, notes=notes_on(title, self.texts)
+        )
         _check_size(subject.numbers, self.count, len(self.sheets))
         return subject
 
 
 def subject_of_text(
     model: TextModel,
-    tokens: TextPieces,
-    target: TextPieces | None = None,
+    tokens: Pieces,
+    target: Pieces | None = None,
     layers: Sequence[int] | None = None,
 ) -> Subject:
     """Run ``model`` over a text (its decoder over ``target``) and keep all that a page shows."""
@@ -61,7 +66,7 @@ def subject_of_text(
     return page.subject(_observed(page, tokens, target))
 
 
-def _observed(page: PageLayers, tokens: TextPieces, target: TextPieces | None) -> Observation:
+def _observed(page: PageLayers, tokens: Pieces, target: Pieces | None) -> Observation:
     """One pass; the layers are added to the page as they run."""
 
     def add(layer: ObservedLayer) -> None:
@@ -92,7 +97,7 @@ def title_of(text: str) -> str:
     return " ".join(text[:200].split())
 
 
-def check_page(model: TextModel, tokens: TextPieces, layers: Sequence[int] | None = None) -> None:
+def check_page(model: TextModel, tokens: Pieces, layers: Sequence[int] | None = None) -> None:
     """Raise if the page of a long text would be too large, by the size of its beginning."""
     if len(tokens) <= TRIED or model.has_both:
         return
@@ -118,26 +123,21 @@ def _check_size(numbers: float, tokens: int, layers: int) -> None:
 
 
 def names_of(
-    tokens: TextPieces, target: TextPieces | None, both: bool
+    tokens: Pieces, target: Pieces | None, both: bool
 ) -> list[str] | Mapping[str, list[str]]:
     """The tokens as an observation takes them; of encoder and decoder where there are both."""
     if not both:
-        return tokens.texts
-    return {"encoder": tokens.texts, "decoder": [] if target is None else target.texts}
+        return tokens.labels
+    return {"encoder": tokens.labels, "decoder": [] if target is None else target.labels}
 
 
-def texts_of(tokens: TextPieces, target: TextPieces | None, both: bool) -> list[SheetText]:
+def texts_of(tokens: Pieces, target: Pieces | None, both: bool) -> list[Pieces]:
     """What a page knows about the text that a model read, and about its decoder's."""
-    source = text_of(tokens, "source" if both else "")
-    return [source] if target is None else [source, text_of(target, "target")]
+    source = replace(tokens, name="source" if both else "")
+    return [source] if target is None else [source, replace(target, name="target")]
 
 
-def text_of(tokens: TextPieces, name: str = "") -> SheetText:
-    """What a page knows about a text that a model read."""
-    return SheetText(
-        tokens.texts,
-        name,
-        words=[word.start for word in tokens.words],
-        special=[i for i, own in enumerate(tokens.special) if own],
-        separators=[i for i, own in enumerate(tokens.separators) if own],
-    )
+def notes_on(model: str, texts: Sequence[Pieces]) -> list[str]:
+    """What must be said beside texts that ``model`` read."""
+    note = Unknown(*texts).note(model)
+    return [note] if note else []

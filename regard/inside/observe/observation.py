@@ -14,7 +14,8 @@ from regard.attention.wanted import Statistics, Wanted
 from regard.errors import RegardError
 from regard.inside.observe.layer import ObservedLayer
 from regard.inside.observe.sheets import sheet_of
-from regard.pieces.sheet import Sheet, SheetText, Subject, as_array
+from regard.pieces.pieces import Pieces
+from regard.pieces.sheet import Sheet, Subject, as_array
 
 Tokens = Sequence[str] | Sequence[Sequence[str]]
 LAYER_KINDS = ("self", "cross", "encoder", "decoder")
@@ -139,7 +140,7 @@ class Observation:
             )
         return [str(texts[i]) for i in kept.tolist()]
 
-    def sheet(self, layer: ObservedLayer, texts: list[SheetText], batch: int = 0) -> Sheet:
+    def sheet(self, layer: ObservedLayer, texts: list[Pieces], batch: int = 0) -> Sheet:
         """A layer as plain data; a text of it that is not among ``texts`` is added there."""
         return sheet_of(layer, batch, self.texts_of(layer, batch), texts)
 
@@ -150,8 +151,9 @@ class Observation:
         batch: int = 0,
         model: str = "",
         start: dict[str, Any] | None = None,
-        texts: Sequence[SheetText] = (),
+        texts: Sequence[Pieces] = (),
         sheets: Sequence[Sheet] | None = None,
+        notes: Sequence[str] = (),
     ) -> Subject:
         """What a page shows: every layer that was observed, for one batch item.
 
@@ -161,10 +163,10 @@ class Observation:
         known = list(texts)
         if sheets is None:
             sheets = [self.sheet(layer, known, batch) for layer in self.layers]
-        words = " ".join(known[0].tokens) if known else ""
+        words = " ".join(known[0].labels) if known else ""
         shown = title or words[:200] or "Attention"
         start = dict(start or {"view": "head"})
-        return Subject(shown, known, list(sheets), model, "observed", start=start)
+        return Subject(shown, known, list(sheets), model, "observed", list(notes), start)
 
     def save_html(
         self,

@@ -141,15 +141,16 @@ def test_every_variant_is_the_rules_twin(kernels: list[Kernel]) -> None:
         weights = softmax(case.rule.scores(case.query, case.key))
         expected = weights @ case.value.repeat_interleave(groups, 0)
         theirs = in_blocks(case.query, case.key, case.rule, wanted)
-        vectors = [tensor.unsqueeze(0) for tensor in case[1:4]]
+        query, key, value = case.query[None], case.key[None], case.value[None]
         for kernel in kernels:
-            context, found = run(kernel, *vectors, case.rule, wanted)
+            context, found = run(kernel, query, key, value, case.rule, wanted)
             close(context, expected[None], 4 * case.tolerance)
             assert found is not None
             for name in ("lse", "top_weights", "entropy", "received", "pooled_max", "pooled_mean"):
                 close(getattr(found, name)[0], getattr(theirs, name), 20 * case.tolerance)
-            _, alone = run(kernel, *vectors[:2], None, case.rule, Wanted(cells=99))
+            _, alone = run(kernel, query, key, None, case.rule, Wanted(cells=99))
             assert alone is not None
+            assert alone.pooled_max is not None
             close(alone.pooled_max, weights[None], case.tolerance)  # a cell for each weight
             assert (alone.pooled_max[0][weights == 0] == 0).all()
 

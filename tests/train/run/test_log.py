@@ -9,6 +9,7 @@ import pytest
 
 from regard.errors import FileError, MissingExtraError
 from regard.train.run.log import Log, draw_curves, read_log
+from regard.train.run.state import RunState
 
 
 def test_events_and_rewind(tmp_path: Path) -> None:
@@ -16,9 +17,29 @@ def test_events_and_rewind(tmp_path: Path) -> None:
     log.write("data", train=5, name="größe")
     for step in (1, 2, 3):
         log.write("train", step=step, loss=1 / step)
-    log.rewind(2)
+    log.rewind(RunState(step=2))
     assert [event.get("step") for event in read_log(tmp_path / "log.jsonl")] == [None, 1, 2]
     assert read_log(tmp_path / "log.jsonl")[0] == {"event": "data", "train": 5, "name": "größe"}
+    log.clear()
+    assert read_log(tmp_path / "log.jsonl") == []
+
+
+@pytest.mark.parametrize(
+    ("state", "kept"),
+    [
+        (RunState(step=2), ["train", "changed"]),
+        (RunState(step=2, validated=2), ["train", "valid", "changed"]),
+        (RunState(step=2, validated=2, ended=2), ["train", "valid", "average", "end", "changed"]),
+    ],
+)
+def test_what_the_checkpoint_has_not_seen_is_taken_back(
+    state: RunState, kept: list[str], tmp_path: Path
+) -> None:
+    log = Log(tmp_path / "log.jsonl")
+    for event in ("train", "valid", "average", "end", "changed"):
+        log.write(event, step=2)
+    log.rewind(state)
+    assert [event["event"] for event in read_log(tmp_path / "log.jsonl")] == kept
 
 
 def test_a_last_line_cut_by_a_crash(tmp_path: Path) -> None:
@@ -33,7 +54,8 @@ def test_a_last_line_cut_by_a_crash(tmp_path: Path) -> None:
 def test_nowhere(tmp_path: Path) -> None:
     log = Log(None)
     log.write("train", step=1)
-    log.rewind(0)
+    log.rewind(RunState())
+    log.clear()
 
 
 class Board:
