@@ -57,7 +57,7 @@ def look(
 
     def add(layer: ObservedLayer) -> None:
         if page is not None:
-            page.add(observation, layer)
+            page.add(layer)
         if looker.wants(layer):
             looker.add(layer)
             if progress:
@@ -66,16 +66,11 @@ def look(
             raise Stopped
 
     try:
-        with observe(
-            model.network,
-            each=add,
-            statistics=looker.wanted,
-            tokens=None if page is None else page.names,
-            values=page is not None,
-        ) as observation:
+        with observe(model.network, each=add, statistics=looker.wanted, values=page is not None):
             model.run(tokens, target)
-        if page is not None and looker.result.done:
-            looker.result.page = page.subject(observation)
+        if page is not None and page.sheets:
+            page.check()
+            looker.result.page = page.subject()
     except Stopped:
         pass
     looker.check()

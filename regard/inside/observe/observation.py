@@ -15,7 +15,7 @@ from regard.errors import RegardError
 from regard.inside.observe.layer import ObservedLayer
 from regard.inside.observe.sheets import sheet_of
 from regard.pieces.pieces import Pieces
-from regard.pieces.sheet import Sheet, Subject, as_array
+from regard.pieces.sheet import Subject, as_array
 
 Tokens = Sequence[str] | Sequence[Sequence[str]]
 LAYER_KINDS = ("self", "cross", "encoder", "decoder")
@@ -140,10 +140,6 @@ class Observation:
             )
         return [str(texts[i]) for i in kept.tolist()]
 
-    def sheet(self, layer: ObservedLayer, texts: list[Pieces], batch: int = 0) -> Sheet:
-        """A layer as plain data; a text of it that is not among ``texts`` is added there."""
-        return sheet_of(layer, batch, self.texts_of(layer, batch), texts)
-
     def subject(
         self,
         title: str = "",
@@ -151,22 +147,16 @@ class Observation:
         batch: int = 0,
         model: str = "",
         start: dict[str, Any] | None = None,
-        texts: Sequence[Pieces] = (),
-        sheets: Sequence[Sheet] | None = None,
-        notes: Sequence[str] = (),
     ) -> Subject:
-        """What a page shows: every layer that was observed, for one batch item.
-
-        ``texts`` say more about the tokens: their words, and which are special. ``sheets`` are
-        the layers if they have been made into sheets already, as each of them ran.
-        """
-        known = list(texts)
-        if sheets is None:
-            sheets = [self.sheet(layer, known, batch) for layer in self.layers]
-        words = " ".join(known[0].labels) if known else ""
+        """What a page shows: every layer that was observed, for one batch item."""
+        texts: list[Pieces] = []
+        sheets = [
+            sheet_of(layer, batch, self.texts_of(layer, batch), texts) for layer in self.layers
+        ]
+        words = " ".join(texts[0].labels) if texts else ""
         shown = title or words[:200] or "Attention"
         start = dict(start or {"view": "head"})
-        return Subject(shown, known, list(sheets), model, "observed", list(notes), start)
+        return Subject(shown, texts, sheets, model, "observed", start=start)
 
     def save_html(
         self,
