@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from importlib.util import find_spec
 from typing import Any
 
@@ -18,7 +18,7 @@ from regard.files import write_text
 from regard.store.folder import RunFolder
 from regard.store.shipped import find_folder
 from regard.store.weights import read_weights, set_weights, unpacked
-from regard.train.config import CHANGEABLE, FREE
+from regard.train.config import CHANGEABLE, FREE, TrainConfig
 from regard.train.run.checkpoint import Checkpoints
 from regard.train.run.distributed import World, joined
 from regard.train.run.folder import check_same, claimed
@@ -170,8 +170,13 @@ def _changed(job: Job[Any, Any, Any, Any, Any], folder: RunFolder, config: Tree)
     """The settings that this run may change and does; any other change is refused."""
     free = {*(f"train.{name}" for name in FREE), *(f"data.{name}" for name in job.paths), *MADE}
     changeable = [f"train.{name}" for name in CHANGEABLE]
-    check_same(folder, config, free.union(changeable))
-    old, new = flat(folder.read_config()), flat(config)
+    usual = {
+        f"{section}.{field.name}": field.default
+        for section, kind in (("data", job.data_config), ("train", TrainConfig))
+        for field in fields(kind)
+    }
+    check_same(folder, config, free.union(changeable), usual)
+    old, new = {**usual, **flat(folder.read_config())}, flat(config)
     return {name: new[name] for name in changeable if old.get(name) != new[name]}
 
 
