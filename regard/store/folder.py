@@ -21,7 +21,7 @@ from regard.errors import FileError
 from regard.files import write_text
 from regard.pieces.tokenizer import Tokenizer
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a folder that is none is refused before torch is imported
     from torch import nn
 
     from regard.models.classifier import Classifier
