@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 
 from regard.cli import main
 from regard.cli.train import FLAGS
@@ -280,3 +281,42 @@ def test_every_flag_is_a_setting() -> None:
     sections += [("data", LabelledConfig), ("model", TranslatorConfig), ("model", LanguageConfig)]
     known = {f"{name}.{f.name}" for name, kind in sections for f in fields(kind)}
     assert set(FLAGS.values()) <= known | {"model.size"}
+
+
+def test_a_run_that_begins_with_another_one(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At a step size of almost nothing, the second run ends with the first one's weights."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    usual = ["--pairs", table, *TINY, "--learning-rate", "1e-12"]
+    assert run(*usual, "--seed", "7", "-o", first) == 0
+    # Fewer pairs have other pieces: the tokens are the first run's.
+    table.write_text("".join(f"{e}\t{g}\n" for e, g in rows(100, 160)), encoding="utf-8")
+    assert run(*usual, "--from", first, "-o", second) == 0
+    assert (first / "tokens.json").read_bytes() == (second / "tokens.json").read_bytes()
+    (one, _), (other, _) = load_translator(first), load_translator(second)
+    for a, b in zip(one.parameters(), other.parameters(), strict=True):
+        torch.testing.assert_close(a, b, atol=1e-7, rtol=0)
+    assert run("--resume", "--steps", "3", "-o", second) == 0
+    capsys.readouterr()
+    other = [*usual, "-o", tmp_path / "third"]
+    text = refused(capsys, *other, "--from", first, "--set", "model.hidden=81")
+    assert f"the model of '{first}' does not fit this model: it has a misshaped" in text
+    assert "'nothing' is neither a folder nor a model" in refused(
+        capsys, *other, "--from", "nothing"
+    )
+    assert not (tmp_path / "third").exists()
+
+
+def test_products_in_bfloat16(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usual = ["--pairs", table, *TINY, "--precision", "bfloat16", "-o", tmp_path / "run"]
+    text = refused(capsys, *usual, "--model", "lstmn-deep")
+    assert "train.precision bfloat16 is for word-by-word, encoder-decoder, bahdanau, " in text
+    assert "lstmn-deep is trained in float32" in text
+    assert "train.precision" in refused(capsys, *usual, "--precision", "half")
+    assert run(*usual) == 0
+    assert "done (steps)" in capsys.readouterr().out
+    translator, _ = load_translator(tmp_path / "run")
+    assert {p.dtype for p in translator.parameters()} == {torch.float32}

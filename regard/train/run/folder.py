@@ -56,9 +56,18 @@ def check_new(folder: RunFolder) -> None:
         raise FileError(f"{str(folder.path)!r} exists and is not a run folder: choose another")
 
 
-def check_same(folder: RunFolder, config: Mapping[str, Any], free: Iterable[str]) -> None:
-    """Refuse to go on with a run under settings, other than ``free`` ones, that make it another."""
-    old, new = flat(folder.read_config()), flat({"regard": FORMAT, **config})
+def check_same(
+    folder: RunFolder,
+    config: Mapping[str, Any],
+    free: Iterable[str],
+    usual: Mapping[str, Any] | None = None,
+) -> None:
+    """Refuse to go on with a run under settings, other than ``free`` ones, that make it another.
+
+    A setting that was not there yet when the run began had its ``usual`` value.
+    """
+    old = {**(usual or {}), **flat(folder.read_config())}
+    new = flat({"regard": FORMAT, **config})
     keys = [k for k in {**old, **new} if k not in set(free) and old.get(k) != new.get(k)]
     if keys:
         changes = ", ".join(f"{k} was {old.get(k)!r}, is {new.get(k)!r}" for k in keys[:5])

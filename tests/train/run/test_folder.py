@@ -95,3 +95,13 @@ def test_only_free_settings_may_change(tmp_path: Path) -> None:
     check_same(run, {"train": {"steps": 9, "seed": 1}}, ["train.steps"])
     with pytest.raises(ConfigError, match=r"train\.seed was 1, is 2; resume it with its own"):
         check_same(run, {"train": {"steps": 9, "seed": 2}}, ["train.steps"])
+
+
+def test_a_setting_that_came_later_had_its_usual_value(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path / "run")
+    run.path.mkdir()
+    run.write_config({"train": {"seed": 1}})
+    now = {"train": {"seed": 1, "precision": "float32"}}
+    check_same(run, now, [], {"train.precision": "float32"})
+    with pytest.raises(ConfigError, match=r"train.precision was None, is 'float32'"):
+        check_same(run, now, [])
