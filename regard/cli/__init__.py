@@ -17,6 +17,8 @@ from regard import __version__
 from regard.errors import RegardError, nearest
 from regard.text import visible
 
+COMPLETE = "_REGARD_COMPLETE"
+"""The environment variable by which a shell asks for completions."""
 COMMANDS = {
     "check": "Check the numbers of a worked example.",
     "cost": "Time and memory of attention and recurrence as the text grows.",
@@ -39,7 +41,9 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)
 
-    def get_command(self, ctx: click.Context, name: str) -> click.Command:
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS and ctx.resilient_parsing:
+            return None
         if name not in COMMANDS:
             known = ", ".join(sorted(COMMANDS))
             ctx.fail(f"there is no command {name!r}{nearest(name, COMMANDS)} (known: {known})")
@@ -66,6 +70,8 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character gets a ?
             stream.reconfigure(errors="replace")
     try:
+        if COMPLETE in os.environ:
+            sys.exit(complete(os.environ[COMPLETE]))
         code = run(sys.argv[1:] if arguments is None else arguments)
     except click.ClickException as error:
         code = fail(error.format_message())
@@ -92,6 +98,13 @@ def run(arguments: list[str]) -> int:
     except click.exceptions.NoArgsIsHelpError as help_wanted:
         click.echo(help_wanted.format_message())
     return 0
+
+
+def complete(instruction: str) -> int:
+    """Answer a shell that completes a line, or print what makes it ask (``bash_source``)."""
+    from click.shell_completion import shell_complete
+
+    return shell_complete(regard, {}, "regard", COMPLETE, instruction)
 
 
 def fail(message: str) -> int:

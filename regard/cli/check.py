@@ -6,7 +6,7 @@ import json
 
 import click
 
-from regard.cli.shared.output import check_folders, write_json
+from regard.cli.shared.output import check_outputs, write_json
 
 
 @click.command()
@@ -14,14 +14,14 @@ from regard.cli.shared.output import check_folders, write_json
 @click.option("--json", "json_to", metavar="FILE|-", help="Write the result as JSON.")
 @click.pass_context
 def check(ctx: click.Context, file: str, json_to: str | None) -> None:
-    """Check the numbers claimed in a worked example (a TOML FILE).
+    """Check the numbers claimed in a worked example (a TOML FILE; - is standard input).
 
     Says which are wrong, what they should be and which step went wrong first. Exit code 0: all
     right; 1: some are wrong; 2: the file cannot be read. docs/check.md describes the format.
     """
     from regard.worked.source import ExampleFile
 
-    check_folders(json_to)
+    check_outputs(json=json_to)
     source = ExampleFile.read(file)  # refused, if it must be, before torch is imported
     from regard.views.terminal.console import make_console
     from regard.worked.check import check as check_example

@@ -45,10 +45,11 @@ def evaluate(model: str, json_to: str | None, **options: Any) -> None:
 
     Without a file, what its own training set aside to test on is used.
     """
-    from regard.cli.shared.output import write_json
+    from regard.cli.shared.output import check_outputs, write_json
     from regard.store.folder import TASKS, RunFolder
     from regard.store.shipped import find_folder
 
+    check_outputs(json=json_to)
     folder = find_folder(model)
     task = RunFolder(folder).read_config().get("task")
     given = {name: value for name, value in options.items() if value is not None}

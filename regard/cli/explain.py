@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from regard.cli.shared.input import read_text
+from regard.cli.shared.output import check_outputs, write_json, write_page
 from regard.errors import ModelError, RegardError
 from regard.text import find_token, visible
 
@@ -19,6 +21,7 @@ DEFAULT = "minilm"
 
 @click.command()
 @click.argument("sentence", required=False)
+@click.option("--file", metavar="FILE", help="Read the sentence from a file; - is standard input.")
 @click.option("--word", metavar="WORD", help="The word to explain; the#2 is the second 'the'.")
 @click.option("--head", type=click.IntRange(0), help="The head to show, from 0.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write the trace as JSON.")
@@ -64,6 +67,7 @@ def explain(
     ctx: click.Context,
     /,
     sentence: str | None,
+    file: str | None,
     word: str | None,
     head: int | None,
     json_to: str | None,
@@ -74,7 +78,8 @@ def explain(
 ) -> None:
     """Show every step of attention for one word of a SENTENCE, or of a worked example.
 
-    A sentence is read by a real model, or, with --vectors, by attention over word vectors.
+    A sentence (- reads standard input) is read by a real model, or, with --vectors, by attention
+    over word vectors.
 
     \b
     regard explain "The animal didn't cross the street because it was too tired" \\
@@ -82,11 +87,13 @@ def explain(
     regard explain --example examples/tutorial-corrected.toml
     regard explain "The cat sat on the mat" --vectors glove.6B.50d.txt --word mat
     """
-    if (sentence is None) == (example is None):
-        raise RegardError(
-            "explain takes a sentence or --example FILE; "
-            + ("got both" if sentence is not None else "got neither")
-        )
+    given = sum(source is not None for source in (sentence, file, example))
+    if given != 1:
+        got = "none of them" if not given else f"{given} of them"
+        raise RegardError(f"explain takes a sentence, --file FILE or --example FILE; got {got}")
+    check_outputs(json=json_to, html=html_to)
+    if example is None:
+        sentence = read_text(sentence, file)
     if sentence is not None and not _given(ctx, OF_VECTORS):
         _of_model(ctx, sentence, word, head, json_to, html_to, form, options)
         return
@@ -143,13 +150,10 @@ def _explain(
         said.append(f"{which}({word}#2 is the second).")
     trace = compute(subject)
     if json_to is not None:
-        from regard.cli.shared.output import write_json
-
         write_json(trace.to_json(), json_to)
     if json_to != "-":
         _print(subject, trace, place, head, form, said)
     if html_to is not None:
-        from regard.cli.shared.output import write_page
         from regard.views.page import subject_of_trace
 
         start = {"view": "steps", "head": head, "query": place}
@@ -181,8 +185,6 @@ def _of_model(
             _write_page(html_to, model, first, second)
         return
     if json_to is not None:
-        from regard.cli.shared.output import write_json
-
         write_json(first.trace.to_json(), json_to)
     if json_to != "-":
         _print_model(first, form, options["everything"])
@@ -192,7 +194,6 @@ def _of_model(
 
 def _write_page(to: str, model: Any, *sides: Explained, quietly: bool = False) -> None:
     """All layers and heads of the model, opened where the explanation is."""
-    from regard.cli.shared.output import write_page
     from regard.views.page import SheetText, subject_of_trace
 
     subjects = []

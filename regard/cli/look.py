@@ -10,7 +10,7 @@ import click
 
 from regard.cli.shared.input import read_text
 from regard.cli.shared.model import PARTS, exit_stopped, load_model, look_at, read_part
-from regard.cli.shared.output import check_folders, say_written, write_json, write_page
+from regard.cli.shared.output import check_outputs, say_written, write_json, write_page
 from regard.errors import RegardError
 
 if TYPE_CHECKING:
@@ -58,7 +58,9 @@ class LookOptions:
             raise RegardError(
                 "--compare and --compare-model put a second side on a page: add --html"
             )
-        check_folders(self.json_to, self.csv_to, self.html_to, self.png, self.svg)
+        check_outputs(
+            json=self.json_to, csv=self.csv_to, html=self.html_to, png=self.png, svg=self.svg
+        )
 
     def request(self, part: str) -> LookRequest:
         from regard.pieces.look import LookRequest

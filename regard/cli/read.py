@@ -9,7 +9,7 @@ import click
 
 from regard.cli.shared.input import texts_of
 from regard.cli.shared.output import (
-    check_folders,
+    check_outputs,
     check_single,
     write_json_lines,
     write_trace_page,
@@ -64,7 +64,7 @@ def read(
     if everything and (layer is not None or head is not None):
         raise RegardError("--all shows every layer and head: leave --layer and --head out")
     check_single(len(texts), trace=trace_to, html=html_to)
-    check_folders(json_to, html_to, trace_to)
+    check_outputs(json=json_to, html=html_to, trace=trace_to)
     from regard.inside.readings import readings_of
 
     readings = readings_of(model, texts)

@@ -10,7 +10,7 @@ import click
 
 from regard.cli.shared.input import texts_of
 from regard.cli.shared.output import (
-    check_folders,
+    check_outputs,
     check_single,
     write_json_lines,
     write_trace_page,
@@ -78,7 +78,7 @@ def translate(
     """
     texts = texts_of(sentences, file, "translate")
     check_single(len(texts), trace=trace_to, html=html_to)
-    check_folders(json_to, html_to, trace_to)
+    check_outputs(json=json_to, html=html_to, trace=trace_to)
     from regard.models.translators.translation import trace_of, translate_texts
     from regard.store.shipped import find_translator
 

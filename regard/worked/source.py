@@ -7,10 +7,10 @@ import re
 import tomllib
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 from regard.errors import ExampleError, FileError
+from regard.files import name_of, read_bytes
 
 CLAIMS = re.compile(r"(?m)^[ \t]*\[[ \t]*[\"']?claims[\"']?[ \t]*\][ \t]*(?:#.*)?$")
 """The header of the table of claims."""
@@ -26,44 +26,42 @@ class KeyedError(ExampleError):
 
 @dataclass(frozen=True)
 class ExampleFile:
-    """A file's path and text; errors about its content are given the file and the line."""
+    """A file's name, as errors say it, and text; errors about its content are given the line."""
 
-    path: str
+    name: str
     text: str
     content: dict[str, Any]
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> ExampleFile:
-        """Read a text file and what it says in TOML."""
+        """Read a text file (``-``: standard input) and what it says in TOML."""
         try:
-            text = Path(path).read_bytes().decode("utf-8")
-        except OSError as error:
-            raise FileError(f"cannot read {str(path)!r}: {error.strerror}") from error
+            text = read_bytes(path).decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise FileError(f"{str(path)!r} is not UTF-8 text (byte {error.start})") from error
-        return cls(str(path), text, cls.parse(str(path), text))
+            raise FileError(f"{name_of(path)} is not UTF-8 text (byte {error.start})") from error
+        return cls(name_of(path), text, cls.parse(name_of(path), text))
 
     @staticmethod
-    def parse(path: str, text: str) -> dict[str, Any]:
+    def parse(name: str, text: str) -> dict[str, Any]:
         """The content; decimals keep the digits as printed: 0.40 claims more than 0.4."""
         try:
             return tomllib.loads(text, parse_float=Decimal)
         except tomllib.TOMLDecodeError as error:
-            raise ExampleError(f"{path!r} is not valid TOML: {error}") from error
+            raise ExampleError(f"{name} is not valid TOML: {error}") from error
         except (ValueError, ArithmeticError) as error:
             # int() and Decimal() set their own limits, and tomllib lets their errors through.
             raise ExampleError(
-                f"{path!r} has a number that is too long to be read: a whole number of "
+                f"{name} has a number that is too long to be read: a whole number of "
                 "thousands of digits or an enormous exponent; write it shorter"
             ) from error
         except RecursionError as error:
             raise ExampleError(
-                f"{path!r} has lists nested too deeply: rows of numbers are two deep"
+                f"{name} has lists nested too deeply: rows of numbers are two deep"
             ) from error
 
     def located(self, error: ExampleError) -> ExampleError:
         """The error with the file and, where known, the line in front."""
-        return ExampleError(f"{self.path!r}{line_of(self.text, error)}: {error}")
+        return ExampleError(f"{self.name}{line_of(self.text, error)}: {error}")
 
 
 def line_of(text: str, error: ExampleError) -> str:
