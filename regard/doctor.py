@@ -20,6 +20,7 @@ EXTRAS = {
     "train": "sacrebleu",
     "models": "transformers",
     "plot": "matplotlib",
+    "web": "starlette",
     "tensorboard": "tensorboard",
 }
 """An optional part of regard, and the package that shows whether it is there."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from regard.cli.shared.input import read_text
+from regard.cli.shared.numbers import Whole
 from regard.cli.shared.output import check_outputs, write_json, write_page
 from regard.errors import ModelError, RegardError
 from regard.text import find_token, visible
@@ -23,7 +24,7 @@ DEFAULT = "minilm"
 @click.argument("sentence", required=False)
 @click.option("--file", metavar="FILE", help="Read the sentence from a file; - is standard input.")
 @click.option("--word", metavar="WORD", help="The word to explain; the#2 is the second 'the'.")
-@click.option("--head", type=click.IntRange(0), help="The head to show, from 0.")
+@click.option("--head", type=Whole(0), help="The head to show, from 0.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write the trace as JSON.")
 @click.option("--html", "html_to", metavar="FILE", help="Write a page (docs/page.md).")
 @click.option(
@@ -38,7 +39,7 @@ DEFAULT = "minilm"
     show_default=True,
     help="A BERT model: an alias, a folder, or a name on the hub.",
 )
-@click.option("--layer", type=click.IntRange(0), help="Model: the layer to show, from 0.")
+@click.option("--layer", type=Whole(0), help="Model: the layer to show, from 0.")
 @click.option("--to", metavar="WORD", help="Model: find the head that links --word to this word.")
 @click.option("--compare", metavar="SENTENCE", help="Model: the same head in another sentence.")
 @click.option("--all", "everything", is_flag=True, help="Model: every number of every vector.")
@@ -51,14 +52,12 @@ DEFAULT = "minilm"
     show_default=True,
     help="Vectors: what to compute with them.",
 )
-@click.option("--seed", type=click.IntRange(0), help="Vectors: random weight matrices (untrained).")
+@click.option("--seed", type=Whole(0), help="Vectors: random weight matrices (untrained).")
 @click.option(
     "--weights", metavar="FILE", help="Vectors: w_q, w_k, w_v, w_o from a safetensors file."
 )
-@click.option(
-    "--heads", type=click.IntRange(1), default=2, show_default=True, help="Vectors: how many."
-)
-@click.option("--key-width", type=click.IntRange(1), help="Vectors: numbers in a key, for --seed.")
+@click.option("--heads", type=Whole(1), default=2, show_default=True, help="Vectors: how many.")
+@click.option("--key-width", type=Whole(1), help="Vectors: numbers in a key, for --seed.")
 @click.option("--positions", type=click.Choice(["sinusoidal"]), help="Vectors: add positions.")
 @click.option("--causal", is_flag=True, help="Vectors: a word sees itself and those before it.")
 @click.option("--skip-unknown", is_flag=True, help="Leave out words that have no vector.")

@@ -12,6 +12,7 @@ import click
 
 from regard.cli.shared.input import read_text
 from regard.cli.shared.model import PARTS, exit_stopped, load_model, look_at, noted, read_part
+from regard.cli.shared.numbers import Whole
 from regard.cli.shared.output import check_outputs, say_written, write_json
 from regard.cli.shared.progress import PATIENCE, CommandProgress
 from regard.errors import DataError, RegardError
@@ -63,9 +64,9 @@ class HeadsOptions:
 @click.option("--kind", type=click.Choice(HEAD_KINDS), help="Rank by the score of one kind.")
 @click.option("--part", type=click.Choice(PARTS), help="Of a model with encoder and decoder.")
 @click.option("--target", metavar="TEXT", help="What the decoder reads; else what it writes.")
-@click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Refuse longer texts.")
+@click.option("--max-tokens", type=Whole(1), metavar="N", help="Refuse longer texts.")
 @click.option("--state", metavar="FILE", help="With --corpus: save here, and go on from here.")
-@click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Lines shown.")
+@click.option("--top", type=Whole(1), default=10, show_default=True, help="Lines shown.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write all heads as JSON.")
 def heads(model: str, text: str | None, **given: Any) -> None:
     """Which head of MODEL does what: its kind, with the scores of docs/heads.md.

@@ -8,16 +8,17 @@ from typing import Any
 import click
 
 from regard.cli.shared.model import load_models
+from regard.cli.shared.numbers import Whole
 from regard.errors import MissingExtraError, RegardError
 from regard.text import visible
 
 
 @click.command()
 @click.argument("models", nargs=-1, metavar="[MODEL]...")
-@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True)
+@click.option("--port", type=Whole(0, 65535), default=8765, show_default=True)
 @click.option(
     "--max-tokens",
-    type=click.IntRange(1),
+    type=Whole(1),
     default=8192,
     show_default=True,
     help="Refuse longer texts.",

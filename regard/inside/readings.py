@@ -10,8 +10,13 @@ from regard.store.folder import RunFolder, load_classifier, load_language_model
 from regard.store.shipped import find_folder
 
 
-def readings_of(name: str, texts: Sequence[str]) -> Iterator[SentenceReading | Verdict]:
-    """Each text as the model of that name or folder reads it; empty lines are left out."""
+def readings_of(
+    name: str, texts: Sequence[str], *, traced: bool = True
+) -> Iterator[SentenceReading | Verdict]:
+    """Each text as the model of that name or folder reads it; empty lines are left out.
+
+    Unless ``traced``, only the attention is kept of what the model did.
+    """
     folder = find_folder(name, "lm")
     task = RunFolder(folder).read_config().get("task")
     wanted = [text for text in texts if text.strip()]
@@ -19,10 +24,10 @@ def readings_of(name: str, texts: Sequence[str]) -> Iterator[SentenceReading | V
         raise RegardError("there is nothing to read: the text is empty or all white space")
     if task == "classify":
         classifier, tokens = load_classifier(folder)
-        return (judge_sentence(classifier, tokens, text) for text in wanted)
+        return (judge_sentence(classifier, tokens, text, traced=traced) for text in wanted)
     if task != "lm":
         raise RegardError(
             f"{name!r} holds a {task!r} run: 'regard read' takes a language model or a classifier"
         )
     model, tokens = load_language_model(folder)
-    return (read_sentence(model, tokens, text) for text in wanted)
+    return (read_sentence(model, tokens, text, traced=traced) for text in wanted)

@@ -27,6 +27,14 @@ LOOSE = re.compile(r"\s+([.,!?;:])(?=\s|$)")
 """A mark that stands apart, as in text that is cut into words already."""
 
 
+ATTENTION = ("attention", "weights")
+"""The notes that say what each word attends to."""
+MOST_TOKENS = 4096
+"""Of one text: some 70 MB for each layer and head."""
+MOST_TRACED = 512
+"""Of one text of which every step is kept: some 200 MB for each layer."""
+
+
 @dataclass(frozen=True)
 class SentenceReading:
     """A sentence as a language model read it."""
@@ -133,12 +141,16 @@ class Verdict:
         return Trace(steps, mechanism=self.model, tokens=self.words)
 
 
-def read_sentence(model: LanguageModel, tokens: Tokenizer, text: str) -> SentenceReading:
-    """Read ``text`` with a language model, and note what it does."""
+def read_sentence(
+    model: LanguageModel, tokens: Tokenizer, text: str, *, traced: bool = True
+) -> SentenceReading:
+    """Read ``text`` with a language model, and note what it does: unless ``traced``, its attention
+    alone, which needs less room by the width of the model."""
     ids, words, starts, unknown = _cut(tokens, text)
+    _check_length(len(ids), traced)
     ids, words, starts = [BOS, *ids], [SPECIAL[BOS], *words], [0, *(s + 1 for s in starts)]
-    name = model.config.model
-    with torch.no_grad(), record(name, tokens.pieces(ids)) as trace:
+    name, only = model.config.model, None if traced else ATTENTION
+    with torch.no_grad(), record(name, tokens.pieces(ids), only=only) as trace:
         logits = model.eval()(torch.tensor([ids], device=model.device))[0]
     bits = -logits.double().log_softmax(-1).cpu() / math.log(2)
     following = torch.tensor([*ids[1:], EOS])
@@ -155,11 +167,14 @@ def read_sentence(model: LanguageModel, tokens: Tokenizer, text: str) -> Sentenc
     )
 
 
-def judge_sentence(model: Classifier, tokens: Tokenizer, text: str) -> Verdict:
-    """Judge ``text`` with a classifier, and note what it does."""
+def judge_sentence(
+    model: Classifier, tokens: Tokenizer, text: str, *, traced: bool = True
+) -> Verdict:
+    """Judge ``text`` with a classifier, and note what it does: nothing unless ``traced``."""
     ids, words, starts, unknown = _cut(tokens, text)
-    device = model.device
-    with torch.no_grad(), record(model.config.model, tokens.pieces(ids)) as trace:
+    _check_length(len(ids), traced)
+    device, only = model.device, None if traced else ATTENTION
+    with torch.no_grad(), record(model.config.model, tokens.pieces(ids), only=only) as trace:
         logits, weights = model.eval()(
             torch.tensor([ids], device=device), torch.tensor([len(ids)], device=device)
         )
@@ -172,6 +187,17 @@ def judge_sentence(model: Classifier, tokens: Tokenizer, text: str) -> Verdict:
         by_word(weights[0].cpu().numpy(), starts, mean=False),
         trace,
     )
+
+
+def _check_length(count: int, traced: bool) -> None:
+    """What is noted grows with the square of the text: refuse before the room is taken."""
+    most = MOST_TRACED if traced else MOST_TOKENS
+    if count > most:
+        why = ", of which every step is kept" if traced else ""
+        raise DataError(
+            f"a text may have {most:,} tokens{why}, this one has {count:,}: every word attends to "
+            "all before it; give its sentences one a line, each is read on its own"
+        )
 
 
 def _cut(tokens: Tokenizer, text: str) -> tuple[list[int], list[str], list[int], list[str]]:

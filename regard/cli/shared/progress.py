@@ -65,13 +65,14 @@ def counted(title: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def tenths(title: str) -> PlainLine:
-    """``loading: 40 %`` at a new tenth, and only if it takes long."""
+    """``loading: 40 %`` at a new tenth, and only if it takes long; then ``100 %`` at the end."""
     last, told = time.monotonic(), 0
 
     def line(share: float, what: str) -> str | None:
         nonlocal last, told
         reached = int(10 * share)
-        if reached <= told or time.monotonic() - last < PATIENCE:
+        soon = time.monotonic() - last < PATIENCE
+        if reached <= told or (soon and not (told and reached == 10)):  # what was begun is ended
             return None
         last, told = time.monotonic(), reached
         return f"{title}: {10 * reached} %"

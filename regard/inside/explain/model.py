@@ -79,7 +79,7 @@ class Model:
         found = find(name)
         if found.gguf is not None:
             raise ModelError(f"regard explain computes BERT encoders; {name!r} is a GGUF file")
-        self.name = PINNED[name].name if name in PINNED else found.folder.name
+        self.name = name if name in PINNED else found.folder.name
         self.text = BertText.load(found.folder)
         self.single = load_bert(found.folder)
         self.exact = load_bert(found.folder).double()
