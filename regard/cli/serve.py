@@ -41,6 +41,7 @@ def serve(models: tuple[str, ...], port: int, max_tokens: int, open_it: bool) ->
     listening = _bound(port)  # a port that is taken, a name that is none: before torch is imported
     loaded = load_models(*(models or ("minilm",)))
     from regard.web.app import make_app
+    from regard.web.connection import Connection
 
     number = listening.getsockname()[1]
     hosts = {f"{name}:{number}" for name in ("127.0.0.1", "localhost")}
@@ -48,7 +49,8 @@ def serve(models: tuple[str, ...], port: int, max_tokens: int, open_it: bool) ->
     settings = uvicorn.Config(
         app,
         log_level="warning",
-        limit_concurrency=256,
+        http=Connection,
+        limit_concurrency=512,
         timeout_keep_alive=5,
         timeout_graceful_shutdown=3,
         ws="none",

@@ -24,6 +24,10 @@ from regard.pieces.text import TextPieces, plain_tokens, tokens_of
 
 PARTS = ("encoder", "decoder", "cross")
 """The attention of a model that has an encoder and a decoder."""
+PROBE = 8
+"""Characters a token of the bound that are cut first: of an enormous text that is enough to see."""
+CUT = 16
+"""Tokens that a word may have more where the probe cuts it."""
 MOST_WRITTEN = 128
 """Tokens that a model with a decoder writes if no target text is given."""
 
@@ -60,21 +64,28 @@ class TextModel:
 
     def read(self, text: str, most: int | None = None) -> TextPieces:
         """The tokens of ``text``, all of them: a text that is too long is refused."""
-        if hasattr(self.tokenizer, "get_added_tokens_decoder"):
-            tokens = tokens_of(self.tokenizer, text)
-        else:
-            tokens = plain_tokens(self.tokenizer, text)
-        if most is not None and len(tokens) > most:
+        own = hasattr(self.tokenizer, "get_added_tokens_decoder")
+        bound = min((n for n in (most, self.positions) if n is not None), default=None)
+        if bound is not None and len(text) > PROBE * bound:
+            start = text[: PROBE * bound]
+            ids = self.tokenizer.encode(start).ids if own else self.tokenizer(start)["input_ids"]
+            if len(ids) > bound + CUT:
+                self._check_length("the beginning of the text alone", len(ids), most)
+        tokens = (tokens_of if own else plain_tokens)(self.tokenizer, text)
+        self._check_length("the text", len(tokens), most)
+        return tokens
+
+    def _check_length(self, what: str, count: int, most: int | None) -> None:
+        if most is not None and count > most:
             raise DataError(
-                f"the text has {len(tokens):,} tokens, more than --max-tokens {most:,}; nothing "
+                f"{what} has {count:,} tokens, more than --max-tokens {most:,}; nothing "
                 "is cut off: shorten it or raise the bound"
             )
-        if self.positions is not None and len(tokens) > self.positions:
+        if self.positions is not None and count > self.positions:
             raise DataError(
-                f"the text has {len(tokens):,} tokens, {self.name} knows {self.positions:,} "
+                f"{what} has {count:,} tokens, {self.name} knows {self.positions:,} "
                 "positions; nothing is cut off: give a shorter text, or its parts one by one"
             )
-        return tokens
 
     def run(self, tokens: TextPieces, target: TextPieces | None = None) -> None:
         """One pass, of the encoder alone if there is no target; who wants to see it observes it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,19 @@ from tests.inside.tinytext import STORY
 from tests.web.server import Client
 
 HOSTILE = "the </script><img src=x onerror=window.hit=2> street"
+
+
+def own_contexts(folder: Path, text: str, layer: int, row: int) -> Any:
+    """Each head's sum of weighted values, before the output matrix mixes the heads."""
+    import transformers
+
+    model = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    ids, seen = torch.tensor([load(str(folder)).read(text).ids]), []
+    output = model.layers[layer].self_attn.o_proj
+    output.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    with torch.no_grad():
+        model(ids)
+    return seen[0][0, row].view(model.config.num_attention_heads, -1).numpy()
 
 
 def eager(folder: Path, text: str) -> Any:
@@ -48,7 +62,11 @@ def test_a_script_gets_the_weights(here: Client, folder: Path) -> None:
     assert len(heads) == 4
     links = here.ask(f"/api/looks/{name}/links/40/2").json["layers"]
     np.testing.assert_allclose(links, [w[0, :, 40, 2].tolist() for w in weights], atol=1e-6)
-    assert here.ask(f"/api/looks/{name}/links/40/9999").json["layers"] == [None, None]
+    for place in ("links/40/9999", "links/9999/2", "layers/1/contexts/9999"):
+        answer = here.ask(f"/api/looks/{name}/{place}")
+        assert (answer.code, "counted from 0" in answer.json["error"]) == (422, True)
+    values = here.ask(f"/api/looks/{name}/layers/1/contexts/40").json["heads"]
+    np.testing.assert_allclose(values, own_contexts(folder, STORY, 1, 40), atol=1e-5)
     entropy = torch.special.entr(weights[1][0]).sum(-1).mean(-1)
     np.testing.assert_allclose([h["entropy"] for h in heads], entropy, atol=1e-5)
 
@@ -59,6 +77,10 @@ def test_a_script_gets_the_weights(here: Client, folder: Path) -> None:
         (b"{", 400, "the body must be JSON"),
         (b"[1]", 400, "the body must be JSON"),
         ({"text": "a"}, 400, "the body must be JSON"),
+        (b"[" * 20_000, 400, "the body must be JSON"),
+        ({"model": [], "text": "a"}, 400, "model must be a string"),
+        ({"model": {}, "text": "a"}, 400, "model must be a string"),
+        ({"model": None, "text": "a"}, 400, "model must be a string"),
         ({"model": "M", "text": 3}, 400, "text must be a string"),
         ({"model": "M", "text": "  "}, 422, "the text is empty"),
         ({"model": "M", "text": "a b " * 2000}, 422, "more than --max-tokens 3,000"),
@@ -72,6 +94,18 @@ def test_bad_questions(here: Client, body: Any, code: int, said: str) -> None:
     answer = here.ask("/api/looks", body)
     assert (answer.code, said in answer.json["error"]) == (code, True), answer.body
     assert here.ask("/api/models").code == 200
+
+
+def test_an_enormous_text_is_refused_by_its_beginning(here: Client) -> None:
+    """500,000 one-letter words: cutting all of them would take seconds, and others wait."""
+    start = time.perf_counter()
+    answer = here.ask("/api/looks", {"model": here.model, "text": "a " * 500_000})
+    assert answer.code == 422
+    assert "the beginning of the text alone has" in answer.json["error"]
+    bare = time.perf_counter()
+    load_tokens = here.ask("/api/looks", {"model": here.model, "text": "a b " * 2000})
+    assert load_tokens.code == 422
+    assert time.perf_counter() - start < 30 * (time.perf_counter() - bare) + 1
 
 
 def test_what_is_not_there(here: Client) -> None:
