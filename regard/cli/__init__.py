@@ -66,6 +66,9 @@ def regard() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command. A mistake of the user's is one line on stderr and exit code 2."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started it (>&-): nobody listens
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character gets a ?
             stream.reconfigure(errors="replace")

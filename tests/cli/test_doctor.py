@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
 import torch
 
 from regard.attention.kernel import build, library
+from regard.doctor import EXTRAS
 from tests.cli.run import regard
 
 
@@ -64,3 +66,13 @@ def test_a_variant_that_does_not_exist_is_one_line(monkeypatch: pytest.MonkeyPat
     done = regard("doctor")
     assert done.returncode == 2
     assert "REGARD_KERNEL must be 'off' or one of" in done.stderr
+
+
+def test_every_extra_is_listed() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    extras = project["project"]["optional-dependencies"]
+    assert set(EXTRAS) == set(extras) - {"dev"}
+    for extra, package in EXTRAS.items():
+        assert any(needed.startswith(package) for needed in extras[extra])
+    shown = regard("doctor").stdout
+    assert all(f"[{extra}]" in shown for extra in EXTRAS)
