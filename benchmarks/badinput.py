@@ -155,6 +155,8 @@ class Generator:
         return Case(number, arguments, "Ctrl-C" if path[0] in LONG_RUNNING else event)
 
     def _given(self, parameter: click.Parameter) -> list[str]:
+        if "--compile" in parameter.opts:  # it takes a minute, and writes beside regard's sources
+            return []
         if getattr(parameter, "is_flag", False):
             return [self.chance.choice(parameter.opts)]
         count = max(1, parameter.nargs)

@@ -147,9 +147,10 @@ def _streaming(path: Path) -> Iterator[Path]:
 
 def is_stream(path: str | os.PathLike[str]) -> bool:
     """Whether something is there that is written to and not replaced: a pipe, a device."""
-    path = Path(path)
-    inside = any(path.absolute().parent.is_relative_to(folder) for folder in STREAMS)
-    return path.exists() and not path.is_dir() and (inside or not path.is_file())
+    folder = Path(path).absolute().parent
+    inside = any(folder.is_relative_to(streams) for streams in STREAMS)
+    there = os.path.exists(path) and not os.path.isdir(path)
+    return there and (inside or not os.path.isfile(path))
 
 
 def _check(path: str | os.PathLike[str]) -> None:

@@ -86,6 +86,11 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:  # `regard … | head`: the reader has seen enough
         code = 141  # what a shell reports of a program that a closed pipe ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:  # of a file that no command had thought of
+        named = f": {error.filename!r}" if error.filename else ""
+        code = fail(f"{error.strerror or error}{named}")
+    except MemoryError as error:
+        code = fail(f"there is not enough memory for this {error}")
     sys.exit(code)
 
 

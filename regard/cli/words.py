@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -124,7 +124,7 @@ def check_out(text_file: str, out: str, json_to: str | None) -> None:
 
     save_format(out)
     check_outputs(out=out, json=json_to)
-    if Path(out).exists() and Path(text_file).exists() and Path(out).samefile(text_file):
+    if os.path.exists(out) and os.path.exists(text_file) and os.path.samefile(out, text_file):
         raise FileError(f"the vectors would replace the text {text_file!r}; give another --out")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -49,7 +50,7 @@ class TextModel:
     def title(self) -> str:
         """Its name where others will read it: of a folder or file the last part, no path."""
         path = Path(self.name)
-        return path.resolve().name if path.exists() else self.name
+        return path.resolve().name if os.path.exists(path) else self.name
 
     @property
     def has_both(self) -> bool:

@@ -7,11 +7,10 @@ import shutil
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import IO, cast
 
 from regard.errors import FileError, RegardError
-from regard.files import STDIN, name_of, opened, share_read
+from regard.files import STDIN, is_stream, name_of, opened, share_read
 from regard.pieces.split import split
 from regard.vectors.file import Progress, check_encoding
 
@@ -85,7 +84,7 @@ class FileCorpus(WordCorpus):
         self.lower, self.spaces, self.encoding = lower, spaces, encoding
         check_encoding(encoding)
         self.kept = None
-        if self.path == STDIN or (Path(path).exists() and not Path(path).is_file()):
+        if self.path == STDIN or is_stream(path):
             self.kept = _kept(path)  # a pipe can be read once, and it is read `passes` times
             self.path = self.kept.name
 

@@ -120,7 +120,7 @@ class CorpusState:
     @staticmethod
     def begin(path: str | os.PathLike[str] | None, setting: dict[str, Any]) -> CorpusState:
         """What was saved, or nothing yet."""
-        if path is None or not Path(path).exists():
+        if path is None or not os.path.exists(path):
             return CorpusState(setting)
         return CorpusState.load(path, setting)
 
