@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from regard.errors import DataError
 from regard.models.translators.base import Translator
 from regard.models.translators.beam import Hypothesis, translate_batch
 from regard.pieces.tokenizer import BOS, EOS, SPECIAL, Tokenizer
@@ -41,6 +42,10 @@ class Translation:
         }
 
 
+MOST_TOKENS = 512
+"""Of one sentence, its end included: five times what the models have seen."""
+
+
 def translate_texts(
     model: Translator,
     tokens: Tokenizer,
@@ -62,6 +67,13 @@ def translate_texts(
     for start in range(0, len(texts), 32 * batch):
         window = texts[start : start + 32 * batch]
         sources = [[*ids, EOS] if ids else [] for ids in tokens.encode_all(window)]
+        for number, ids in enumerate(sources, start + 1):
+            if len(ids) > MOST_TOKENS:
+                raise DataError(
+                    f"a sentence to translate may have {MOST_TOKENS:,} tokens, number {number:,} "
+                    f"has {len(ids):,}: its time grows with the square of that; give one sentence "
+                    "a line"
+                )
         found: dict[int, Hypothesis] = {}
         order = sorted((i for i, ids in enumerate(sources) if ids), key=lambda i: len(sources[i]))
         for first in range(0, len(order), batch):
