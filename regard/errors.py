@@ -30,8 +30,13 @@ class ExampleError(RegardError):
     """A worked example (TOML) whose content cannot be understood."""
 
 
-class UnknownWordError(RegardError):
-    """A word that is not in the sentence or not in the vocabulary."""
+class UnknownWordError(RegardError, KeyError):
+    """A word that is not in the sentence or not in the vocabulary.
+
+    Also a KeyError: what it is raised by is often asked like a dictionary, ``words["cat"]``.
+    """
+
+    __str__ = Exception.__str__  # KeyError's own puts quotes around the message
 
 
 class ConfigError(RegardError):
@@ -51,13 +56,25 @@ class ModelError(RegardError):
 
 
 class MissingExtraError(RegardError):
-    """An optional dependency that is not installed."""
+    """A package that only some things need, and that is not installed.
 
-    def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs an optional part: pip install 'regard[{extra}]'")
+    Named by its own name, and not as an extra of regard: the index has no regard.
+    """
+
+    def __init__(self, what: str, *packages: str) -> None:
+        names, command = " and ".join(packages), " ".join(packages)
+        super().__init__(f"{what} needs {names}: pip install {command}")
 
 
 def nearest(word: str, known: Iterable[str], *, most: int = 3) -> str:
     """``; did you mean 'a' or 'b'?`` for the end of an error, or nothing if none is near."""
-    found = get_close_matches(word, list(known), n=most, cutoff=0.6)
+    names = list(known)
+    found = get_close_matches(word, names, n=most, cutoff=0.6)
+    if not found and len(word) > 1:  # lr for learning_rate
+        found = [n for n in names if "".join(part[:1] for part in n.split("_")) == word][:most]
     return f"; did you mean {' or '.join(repr(f) for f in found)}?" if found else ""
+
+
+def first_line(error: BaseException) -> str:
+    """What another library says of its error, on one line; its name if it says nothing."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -1,14 +1,27 @@
-"""Text from users, made safe to print, and as wide as a terminal shows it. No imports of weight."""
+"""Text from users: made safe to print, as wide as a terminal shows it, and its words by name.
+
+No imports of weight.
+"""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from regard.errors import UnknownWordError, nearest
 
 JOINERS = "\u200c\u200d"
 """Zero-width (non-)joiners: part of ordinary Persian words and of emoji, and harmless."""
+
+
+class Word(NamedTuple):
+    """A word and the tokens that it is made of: those from ``start`` up to ``stop``."""
+
+    text: str
+    start: int
+    stop: int
 
 
 def visible(text: str) -> str:
@@ -17,6 +30,23 @@ def visible(text: str) -> str:
         c if c.isprintable() or c in JOINERS else c.encode("unicode_escape").decode()
         for c in " ".join(text.split("\n"))
     )
+
+
+def quoted(text: str) -> str:
+    """``visible`` text between quotes; unlike ``repr`` of it, each escape is written once."""
+    mark = '"' if "'" in text and '"' not in text else "'"
+    return f"{mark}{visible(text)}{mark}"
+
+
+def listed(words: Iterable[str], most: int = 20) -> str:
+    """``'a', 'b' ×2`` in order of first appearance, and how many more there are."""
+    counts = Counter(words)
+    parts = [
+        f"'{visible(word)}'" + (f" ×{times}" if times > 1 else "")
+        for word, times in list(counts.items())[:most]
+    ]
+    more = f" and {len(counts) - most:,} more" if len(counts) > most else ""
+    return ", ".join(parts) + more
 
 
 def columns(text: str) -> int:
@@ -59,13 +89,17 @@ def find_token(tokens: Sequence[str], word: str) -> tuple[int, int]:
     if len(places) < max(nth, 1):
         places = [i for i, t in enumerate(tokens) if t.lower() == wanted.lower()]
     if not places:
-        near = nearest(wanted, dict.fromkeys(tokens))
-        raise UnknownWordError(
-            f"{wanted!r} is not one of the words {' '.join(tokens[:30])!r}{near}"
-        )
+        raise not_among(wanted, tokens)
     if nth > len(places):
         raise UnknownWordError(f"{wanted!r} occurs {len(places)} times, got {word!r}")
     return places[max(nth, 1) - 1], len(places)
+
+
+def not_among(word: str, words: Sequence[str], also: Sequence[str] = ()) -> UnknownWordError:
+    """The error that lists ``words``, each once, and names what is near, in ``also`` too."""
+    known = list(dict.fromkeys(words))
+    near = nearest(word, dict.fromkeys([*known, *also]))
+    return UnknownWordError(f"{word!r} is not one of the words {' '.join(known[:30])!r}{near}")
 
 
 def aligned(first: Sequence[str], second: Sequence[str]) -> list[tuple[int | None, int | None]]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.errors import UnknownWordError
-from regard.text import aligned, columns, cut, find_token, padded, visible
+from regard.text import aligned, columns, cut, find_token, listed, padded, quoted, visible
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,22 @@ def test_a_word_that_is_not_there_suggests_the_nearest() -> None:
         find_token(["the", "cat"], "cta")
     with pytest.raises(UnknownWordError, match="'cat' occurs 1 times, got 'cat#3'"):
         find_token(["the", "cat"], "cat#3")
+
+
+def test_a_list_of_words_names_each_once() -> None:
+    with pytest.raises(UnknownWordError) as error:
+        find_token(["the", "cat", "the"], "dog")
+    assert str(error.value) == "'dog' is not one of the words 'the cat'"
+    assert isinstance(error.value, KeyError), "what is asked like a dictionary fails like one"
+
+
+def test_quotes() -> None:
+    assert quoted("it") == "'it'"
+    assert quoted("didn't") == '"didn\'t"'
+    assert quoted("\\") == "'\\'", "one, not two"
+    assert quoted("\x1b") == "'\\x1b'"
+
+
+def test_words_in_order_with_their_counts() -> None:
+    assert listed(["b", "a\x1b", "b"]) == "'b' ×2, 'a\\x1b'"
+    assert listed(map(str, range(23)), 3) == "'0', '1', '2' and 20 more"

@@ -15,11 +15,12 @@ kernel/            the native library; private.py: what regard knows of PyTorch'
 """
 
 from regard.attention.attend import Attended, attend, mix, weigh
-from regard.attention.map import AttentionMap, HeadMap, Link, StoredMap, Word
+from regard.attention.map import AttentionMap, HeadMap, Link, StoredMap
 from regard.attention.mask import Mask, causal, padding, window
 from regard.attention.multihead import KeyValueCache, MultiHeadAttention
 from regard.attention.score import Additive, Bilinear, additive, bilinear, dot, scaled_dot
 from regard.attention.self_attention import self_attention
+from regard.text import Word
 
 __all__ = [
     "Additive",

@@ -26,10 +26,11 @@ from torch import Tensor
 
 from regard.attention.mask import Mask, as_mask
 from regard.attention.rule import Rule, softmax, to_weights
+from regard.attention.score import usual_scale
 from regard.attention.statistics import largest, statistics
 from regard.attention.wanted import PoolGrid, Statistics, Wanted
 from regard.errors import RegardError, ShapeError
-from regard.text import find_token
+from regard.text import Word, find_token
 
 MOST_DENSE = 1 << 28
 """Weights that ``dense`` computes without being told to: 1 GiB in float32."""
@@ -41,14 +42,6 @@ class Link(NamedTuple):
     query: int
     key: int
     weight: float
-
-
-class Word(NamedTuple):
-    """A word and the tokens that it is made of: those from ``start`` up to ``stop``."""
-
-    text: str
-    start: int
-    stop: int
 
 
 Place = int | slice | str
@@ -105,10 +98,10 @@ class AttentionMap(ABC):
         if how not in ("max", "mean"):
             raise RegardError(f"how must be 'max' or 'mean', got {how!r}")
         grid = PoolGrid(*self.shape, _positive("cells", cells))
-        pools = grid.empty(1, torch.device("cpu"))
+        pools = grid.empty(1, self.block((0, 0), (0, 0)).device)
         for rows in self.row_blocks(grid.rows):
             weights = self.block(rows, (0, self.shape[1])).unsqueeze(0)
-            grid.add(pools, weights.cpu(), rows, (0, self.shape[1]))
+            grid.add(pools, weights, rows, (0, self.shape[1]))
         grid.finish(pools)
         return pools[0][0] if how == "max" else pools[1][0]
 
@@ -131,9 +124,9 @@ class AttentionMap(ABC):
 
     def received(self) -> Tensor:
         """sum_i a_ij: the attention that each key gets from all queries together."""
-        total = torch.zeros(self.shape[1])
+        total = self.block((0, 0), (0, self.shape[1])).sum(0)
         for rows in self.row_blocks():
-            total += self.block(rows, (0, self.shape[1])).sum(0).cpu()
+            total += self.block(rows, (0, self.shape[1])).sum(0)
         return total
 
     def dense(self, most: int = MOST_DENSE) -> Tensor:
@@ -197,7 +190,7 @@ class HeadMap(AttentionMap):
         rule = as_mask(mask)
         if rule is not None:
             rule.check(query.shape[0], key.shape[0])
-        scale = query.shape[-1] ** -0.5 if scale is None else scale
+        scale = usual_scale(query.shape[-1]) if scale is None else scale
         self.query, self.key = query.detach(), key.detach()
         self.rule = Rule(scale, rule, bias, softcap)
         self.shape = (query.shape[0], key.shape[0])

@@ -52,24 +52,33 @@ class Rule:
 
         Query (heads, queries, d), key (key heads, keys, d): each key head serves as many heads.
         """
-        queries, keys = query.shape[1], key.shape[1]
+        (heads, queries, width), (key_heads, keys, _) = query.shape, key.shape
         rows, columns = rows or (0, queries), columns or (0, keys)
-        q, k = query[:, None, slice(*rows)], key[:, None, slice(*columns)]
+        tall, wide = rows[1] - rows[0], columns[1] - columns[0]
+        # Heads that share a key head are further rows of one product.
+        shared = query[:, rows[0] : rows[1]].reshape(key_heads, heads // key_heads * tall, width)
+        scores = _products(shared, key[:, columns[0] : columns[1]], self.scale)
         bias = None if self.bias is None else cut(self.bias, rows, columns)
         allowed = None
         if self.mask is not None:
             allowed = self.mask.tile(rows, columns, queries, keys, query.device)
-        return self._finished(_products(q, k, self.scale)[:, 0], bias, allowed, masked)
+        return self._finished(scores.view(heads, tall, wide), bias, allowed, masked)
 
     def scores_between(self, query: Tensor, key: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
         """e[head, t, r, c]: the score of query ``rows[t, r]`` and key ``columns[t, c]``.
 
         ``rows`` (t, r) and ``columns`` (t, c) are positions; below 0 is none, and masked.
         """
+        (heads, queries, width), (key_heads, keys, _) = query.shape, key.shape
+        (count, tall), wide, groups = rows.shape, columns.shape[1], heads // key_heads
         r, c = rows.clamp_min(0), columns.clamp_min(0)
+        shared = query[:, r].unflatten(0, (key_heads, groups)).transpose(1, 2)
+        shared = shared.reshape(key_heads * count, groups * tall, width)
+        scores = _products(shared, key[:, c].flatten(0, 1), self.scale)
+        scores = scores.view(key_heads, count, groups, tall, wide).transpose(1, 2)
         bias = None if self.bias is None else picked(self.bias, r, c)
-        allowed = self.allows(rows, columns, query.shape[1], key.shape[1])
-        scores = _products(query[:, r], key[:, c], self.scale)
+        allowed = self.allows(rows, columns, queries, keys)
+        scores = scores.reshape(heads, count, tall, wide)
         return self._finished(scores, bias, allowed, -math.inf)
 
     def allows(self, rows: Tensor, columns: Tensor, queries: int, keys: int) -> Tensor:
@@ -112,9 +121,11 @@ class Rule:
 
 def softmax(scores: Tensor) -> Tensor:
     """The weights of whole rows (…, queries, keys); zeros where all scores are −inf."""
+    if not scores.shape[-1]:
+        return scores
     # softmax of a row of -inf is NaN, and so is its gradient: give such a row harmless numbers
     # first and zeros afterwards.
-    empty = (scores == -math.inf).all(-1, keepdim=True)
+    empty = scores.detach().amax(-1, keepdim=True) == -math.inf
     return scores.masked_fill(empty, 0).softmax(-1).masked_fill(empty, 0)
 
 
@@ -140,17 +151,9 @@ def softmax_with_sums(scores: Tensor, keep: bool) -> tuple[Tensor, Tensor]:
 
 
 def _products(query: Tensor, key: Tensor, scale: float) -> Tensor:
-    """q · k · scale in float32: (heads, t, r, d) and (key heads, t, c, d) give (heads, t, r, c)."""
-    heads, count, tall, width = query.shape
-    key_heads, _, wide, _ = key.shape
-    groups = heads // key_heads
-    # Heads that share a key head are further rows of one product.
-    shared = query.float().unflatten(0, (key_heads, groups)).transpose(1, 2)
-    shared = shared.reshape(key_heads * count, groups * tall, width)
-    others = key.float().reshape(key_heads * count, wide, width)
-    scores = torch.baddbmm(shared.new_empty(()), shared, others.mT, beta=0, alpha=scale)
-    scores = scores.view(key_heads, count, groups, tall, wide).transpose(1, 2)
-    return scores.reshape(heads, count, tall, wide)
+    """q · k · scale in float32: (n, r, d) and (n, c, d) give (n, r, c)."""
+    query = query.float()
+    return torch.baddbmm(query.new_empty(()), query, key.float().mT, beta=0, alpha=scale)
 
 
 def _of_head(tensor: Tensor, head: int) -> Tensor:

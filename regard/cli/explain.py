@@ -8,12 +8,13 @@ import click
 
 from regard.cli.shared.input import read_text
 from regard.cli.shared.numbers import Whole
-from regard.cli.shared.output import check_outputs, write_json, write_page
+from regard.cli.shared.output import check_outputs, note_unknown, write_json, write_page
 from regard.errors import ModelError, RegardError
+from regard.files import check_readable
 from regard.text import find_token, visible
 
 if TYPE_CHECKING:
-    from regard.inside.explain.model import Explained
+    from regard.inside.explain.model import Explained, Model
     from regard.trace import Trace
     from regard.worked.example import Example
 
@@ -26,7 +27,7 @@ DEFAULT = "minilm"
 @click.option("--word", metavar="WORD", help="The word to explain; the#2 is the second 'the'.")
 @click.option("--head", type=Whole(0), help="The head to show, from 0.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write the trace as JSON.")
-@click.option("--html", "html_to", metavar="FILE", help="Write a page (docs/page.md).")
+@click.option("--html", "html_to", metavar="FILE", help="Write a page ('regard docs page').")
 @click.option(
     "--form",
     type=click.Choice(["vector", "matrix", "both"]),
@@ -43,7 +44,7 @@ DEFAULT = "minilm"
 @click.option("--to", metavar="WORD", help="Model: find the head that links --word to this word.")
 @click.option("--compare", metavar="SENTENCE", help="Model: the same head in another sentence.")
 @click.option("--all", "everything", is_flag=True, help="Model: every number of every vector.")
-@click.option("--example", metavar="FILE", help="Matrices from a TOML file (docs/check.md).")
+@click.option("--example", metavar="FILE", help="Matrices from a TOML file ('regard docs check').")
 @click.option("--vectors", metavar="FILE", help="Word vectors: GloVe, word2vec or fastText.")
 @click.option(
     "--mechanism",
@@ -83,13 +84,19 @@ def explain(
     \b
     regard explain "The animal didn't cross the street because it was too tired" \\
         --word it
-    regard explain --example examples/tutorial-corrected.toml
+    regard explain --example tutorial-corrected
     regard explain "The cat sat on the mat" --vectors glove.6B.50d.txt --word mat
     """
     given = sum(source is not None for source in (sentence, file, example))
     if given != 1:
         got = "none of them" if not given else f"{given} of them"
         raise RegardError(f"explain takes a sentence, --file FILE or --example FILE; got {got}")
+    from regard.worked.source import ExampleFile
+
+    source = None if example is None else ExampleFile.read(example)
+    for named in (options["vectors"], options["weights"]):
+        if named is not None:
+            check_readable(named)
     check_outputs(json=json_to, html=html_to)
     if example is None:
         sentence = read_text(sentence, file)
@@ -98,11 +105,11 @@ def explain(
         return
     _refuse(ctx, OF_MODELS, "it goes with a model, and here is none")
     said: list[str] = []
-    if example is not None:
+    if source is not None:
         from regard.worked.example import Example
 
         _refuse(ctx, OF_VECTORS, "with --example the file says this: set it there")
-        subject = Example.load(example)
+        subject = Example.from_file(source)
     else:
         subject, said = _of_vectors(ctx, sentence or "", options)
     _explain(subject, word, head or 0, json_to, html_to, form or "both", said)
@@ -177,38 +184,50 @@ def _of_model(
         _refuse(ctx, ("everything",), "--form has its own tables")
     model = _loaded(options["model"])
     first = model.explain(sentence, word, options["to"], options["layer"], head)
+    sides = [first]
     if compare is not None:
-        second = model.explain(compare, word, options["to"], first.layer, first.head)
-        _print_comparison(first, second)
-        if html_to is not None:
-            _write_page(html_to, model, first, second)
-        return
-    if json_to is not None:
-        write_json(first.trace.to_json(), json_to)
-    if json_to != "-":
-        _print_model(first, form, options["everything"])
+        sides.append(model.explain(compare, word, options["to"], first.layer, first.head))
+        _print_comparison(*sides)
+    else:
+        if json_to is not None:
+            write_json(first.trace.to_json(), json_to)
+        if json_to != "-":
+            _print_model(first, form, options["everything"])
+    _note_unknown(sides)
     if html_to is not None:
-        _write_page(html_to, model, first, quietly=json_to == "-")
+        _write_page(html_to, sides, quietly=json_to == "-")
 
 
-def _write_page(to: str, model: Any, *sides: Explained, quietly: bool = False) -> None:
+def _note_unknown(sides: list[Explained]) -> None:
+    from regard.pieces.unknown import Unknown
+
+    note_unknown(Unknown(*(side.reading for side in sides)), sides[0].model)
+
+
+def _write_page(to: str, sides: list[Explained], quietly: bool) -> None:
     """All layers and heads of the model, opened where the explanation is."""
-    from regard.views.page import SheetText, subject_of_trace
+    from regard.pieces.unknown import Unknown
+    from regard.views.page import subject_of_trace
 
     subjects = []
     for side in sides:
-        special = [i for i, own in enumerate(side.reading.special) if own]
-        start: dict[str, Any] = {"layer": side.layer, "head": side.head, "query": side.word}
-        start |= {"key": side.to, "view": "compare" if len(sides) > 1 else "steps"}
-        text = SheetText(side.reading.tokens, special=special)
-        trace = model.whole(side.reading)
+        start: dict[str, Any] = {"layer": side.layer, "head": side.head, "query": side.token}
+        start |= {"key": side.to.start, "view": "compare" if len(sides) > 1 else "steps"}
+        note = Unknown(side.reading).note(side.model)
         subjects.append(
-            subject_of_trace(trace, side.reading.text, model=side.model, start=start, text=text)
+            subject_of_trace(
+                side.whole,
+                side.reading.text,
+                model=side.model,
+                notes=[note] if note else [],
+                start=start,
+                text=side.reading,
+            )
         )
     write_page(to, *subjects, quietly=quietly)
 
 
-def _loaded(name: str) -> Any:
+def _loaded(name: str) -> Model:
     from regard.inside.explain.model import Model
 
     try:
@@ -230,18 +249,18 @@ def _print_model(explained: Explained, form: str | None, everything: bool) -> No
     from regard.views.terminal.steps import print_steps
 
     console = make_console()
-    place = explained.word, explained.head
+    place = explained.token, explained.head
     if form is None:
-        head = Head(explained.trace, *place, console, layer=explained.layer, to=explained.to)
+        head = Head(explained.trace, *place, console, layer=explained.layer, to=explained.to.start)
         head.everything = everything
         console.print(Text(told.format_place(explained), style="bold"))
-        console.print(format_tokens(explained.reading.tokens, explained.word))
+        console.print(format_tokens(explained.reading.labels, explained.token))
         console.print(Text(told.format_question(explained), style="italic"))
-        console.print(Text(visible(told.format_choice(explained)), style="yellow"))
+        console.print(Text(told.format_choice(explained), style="yellow"))
         console.print()
         print_head(head)
     else:
-        console.print(Text(visible(told.format_choice(explained)), style="yellow"))
+        console.print(Text(told.format_choice(explained), style="yellow"))
         forms = ("vector", "matrix") if form == "both" else (form,)
         print_steps(explained.trace, place[0], console, head=place[1], forms=forms)
     console.print(Text(told.format_proof(explained), style="bold"))
@@ -259,14 +278,14 @@ def _print_comparison(first: Explained, second: Explained) -> None:
     console = make_console()
     console.print(Text(told.format_place(first), style="bold"))
     for side in (first, second):
-        console.print(format_tokens(side.reading.tokens, side.word))
+        console.print(format_tokens(side.reading.labels, side.token))
     console.print(Text(told.format_question(first), style="italic"))
-    console.print(Text(visible(told.format_choice(first)), style="yellow"))
+    console.print(Text(told.format_choice(first), style="yellow"))
     console.print()
-    left, right = (Side(e.reading.tokens, e.word, e.scaled, e.weights) for e in (first, second))
+    left, right = (Side(e.reading.labels, e.token, e.scaled, e.weights) for e in (first, second))
     print_comparison(left, right, console)
     console.print()
-    console.print(Text(visible(told.format_change(first, second)), style="bold"))
+    console.print(Text(told.format_change(first, second), style="bold"))
     console.print(Text(told.format_proof(first, second), style="bold"))
     console.print(Text(told.format_limits(first), style="dim"))
 

@@ -18,6 +18,7 @@ from regard.cli.shared.progress import PATIENCE, CommandProgress
 from regard.errors import DataError, RegardError
 from regard.files import STDIN, check_readable
 from regard.pieces.heads import HEAD_KINDS
+from regard.text import listed
 
 if TYPE_CHECKING:
     from regard.inside.heads.corpus import CorpusState
@@ -69,7 +70,7 @@ class HeadsOptions:
 @click.option("--top", type=Whole(1), default=10, show_default=True, help="Lines shown.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write all heads as JSON.")
 def heads(model: str, text: str | None, **given: Any) -> None:
-    """Which head of MODEL does what: its kind, with the scores of docs/heads.md.
+    """Which head of MODEL does what: its kind, by the scores of 'regard docs heads'.
 
     MODEL is an alias (minilm, smollm2), a folder, or a name on the hub.
 
@@ -153,6 +154,10 @@ def _say(done: CorpusState, stopped: bool, model: TextModel, options: HeadsOptio
     if done.setting["link"]:
         said.append(f"{sums.linked:,} texts with both words")
     click.echo("; ".join(said), err=True)
+    if sums.unknown:
+        what = f"{sums.unknown:,} of {sums.tokens:,} tokens are text that is not in the vocabulary"
+        also = f"of {model.title}, such as {listed(sums.strange)}: use a model that reads bytes"
+        click.echo(f"regard: note: {what} {also}, such as smollm2", err=True)
     if stopped:
         how = f"go on with --state {state}" if state else "with --state FILE it could go on"
         click.echo(f"regard: stopped after line {done.lines:,}; {how}", err=True)

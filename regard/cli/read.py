@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +13,7 @@ from regard.cli.shared.numbers import Whole
 from regard.cli.shared.output import (
     check_outputs,
     check_single,
+    note_unknown,
     write_json_lines,
     write_trace_page,
 )
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from regard.models.reading import SentenceReading, Verdict
+
+INSTEAD = "use words that it was trained on, or train one on text that has these"
 
 
 LONG = 500
@@ -41,7 +45,9 @@ LONG = 500
 @click.option("--head", type=Whole(0), help="Transformer: this head's, from 0; else their mean.")
 @click.option("--all", "everything", is_flag=True, help="Every layer and head, one by one.")
 @click.option("--json", "json_to", metavar="FILE|-", help="One trace a sentence, as JSON.")
-@click.option("--html", "html_to", metavar="FILE", help="A page of one sentence (docs/page.md).")
+@click.option(
+    "--html", "html_to", metavar="FILE", help="A page of one sentence ('regard docs page')."
+)
 @click.option("--trace", "trace_to", metavar="FILE", help="Every step of one sentence, as JSON.")
 def read(
     sentences: tuple[str, ...],
@@ -76,19 +82,40 @@ def read(
     longest = max((len(text.split()) for text in texts), default=0)
     if longest > LONG:
         click.echo(f"reading a text of {longest:,} words", err=True)
-    readings = readings_of(model, texts, traced=traced)
+    readings = _noted(readings_of(model, texts, traced=traced))
     if traced:
         only = next(readings)
         if html_to is not None:
-            start = {"view": "reading"}
-            write_trace_page(html_to, only.trace, texts[0], only.model, json_to == "-", start)
+            write_trace_page(
+                html_to,
+                only.trace,
+                texts[0],
+                only.model,
+                only.pieces,
+                quietly=json_to == "-",
+                start={"view": "reading"},
+            )
         if trace_to is not None:
             only.trace.save(trace_to)
-        readings = iter([only])
+        readings = chain([only], readings)
     if json_to is not None:
         write_json_lines((reading.summary().to_json() for reading in readings), json_to)
     else:
         _print(readings, layer, head, everything)
+
+
+def _noted(
+    readings: Iterator[SentenceReading | Verdict],
+) -> Iterator[SentenceReading | Verdict]:
+    """The same; once all are shown, what of the sentences was not in the model's vocabulary."""
+    from regard.pieces.unknown import Unknown
+
+    unknown, model = Unknown(), ""
+    for reading in readings:
+        unknown.add(reading.pieces)
+        model = reading.model
+        yield reading
+    note_unknown(unknown, model, instead=INSTEAD)
 
 
 def _print(
@@ -136,7 +163,6 @@ def _print_reading(
         click.echo(_title(reading, layers - 1 if layer is None else layer, head))
         print_reading(reading.words, reading.surprisal, weights, console)
     click.echo(f"{reading.end:5.1f}  end of sentence; perplexity {reading.perplexity:.1f} per word")
-    _print_unknown(reading.unknown)
 
 
 def _title(reading: SentenceReading, layer: int, head: int | None) -> str:
@@ -155,11 +181,3 @@ def _print_verdict(verdict: Verdict, console: Console) -> None:
     ranked = sorted(zip(verdict.probabilities, verdict.labels, strict=True), reverse=True)
     click.echo("  ".join(f"{visible(label)} {100 * p:.1f} %" for p, label in ranked[:8]))
     print_weighted(verdict.words, verdict.weights, console)
-    _print_unknown(verdict.unknown)
-
-
-def _print_unknown(words: list[str]) -> None:
-    from regard.views.terminal.words import listed
-
-    if words:
-        click.echo(f"not in the model's vocabulary: {listed(words)}")

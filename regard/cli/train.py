@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -47,6 +48,8 @@ FLAGS = {
     "patience": "train.patience",
     "seed": "train.seed",
     "threads": "train.threads",
+    "precision": "train.precision",
+    "start": "train.start",
 }
 """Options that are short for a setting."""
 
@@ -64,6 +67,13 @@ SHARED = [
     ),
     click.option("--seed", type=int, metavar="N", help="Decides weights, dropout, order of data."),
     click.option("--threads", type=int, metavar="N", help="CPU threads."),
+    click.option("--precision", metavar="TYPE", help="Of products: float32 or bfloat16."),
+    click.option(
+        "--from",
+        "start",
+        metavar="RUN",
+        help="Begin with this run or shipped model.",
+    ),
     click.option(
         "--config", metavar="FILE", help="Settings in TOML; options on this line come first."
     ),
@@ -123,12 +133,10 @@ def translate(reverse: bool, **options: Any) -> None:
     regard train translate --pairs deu.tsv --model bahdanau --size small -o runs/bahdanau
     regard train translate -o runs/bahdanau --resume
 
-    All settings with a sentence for each: docs/train.md. Several processes: start it with
+    All settings with a sentence for each: 'regard docs train'. Several processes: start it with
     'torchrun --nproc-per-node 2 -m regard train translate …'.
     """
-    from regard.train.tasks.translate import Translate
-
-    run(Translate(), options, reverse)
+    run("translate", options, reverse)
 
 
 @train.command()
@@ -156,12 +164,10 @@ def lm(**options: Any) -> None:
     regard train lm --text ptb.train.txt.gz --valid ptb.valid.txt.gz --test ptb.test.txt.gz \\
         --level space --model lstm -o runs/lstm
 
-    All settings with a sentence for each: docs/language.md. 'regard evaluate' gives the perplexity
-    on the test part, 'regard read' shows what each word attends to.
+    All settings with a sentence for each: 'regard docs language'. 'regard evaluate' gives the
+    perplexity on the test part, 'regard read' shows what each word attends to.
     """
-    from regard.train.tasks.lm import Language
-
-    run(Language(), options)
+    run("lm", options)
 
 
 @train.command()
@@ -188,21 +194,18 @@ def classify(**options: Any) -> None:
         --test stsa.binary.test --level space --model words -o runs/words
 
     The label comes first, then a tab or a space, then the sentence. All settings with a sentence
-    for each: docs/classify.md. 'regard evaluate' gives accuracy and confusion on the test part.
+    for each: 'regard docs classify'. 'regard evaluate' gives accuracy and confusion on the test
+    part.
     """
-    from regard.train.tasks.classify import Classify
-
-    run(Classify(), options)
+    run("classify", options)
 
 
-def run(job: Job[Any, Any, Any, Any, Any], options: dict[str, Any], reverse: bool = False) -> None:
+def run(task: str, options: dict[str, Any], reverse: bool = False) -> None:
     """Train as the options say; ``reverse``: with source and target swapped."""
     from regard.train.data.config import reversed_sides
-    from regard.train.run.distributed import ToldError
-    from regard.train.run.progress import format_outcome, progress_on
-    from regard.train.run.start import train as train_model
     from regard.train.settings import gathered
 
+    began = time.monotonic()  # before torch is imported, which takes its time too
     config, assignments = options.pop("config"), options.pop("assignments")
     output, resume = options.pop("output"), options.pop("resume")
     tensorboard = options.pop("tensorboard")
@@ -210,11 +213,21 @@ def run(job: Job[Any, Any, Any, Any, Any], options: dict[str, Any], reverse: boo
     settings = gathered(config, flags, assignments)
     if reverse:
         settings["data"] = reversed_sides(settings.get("data", {}))
+    from regard.train.run.distributed import ToldError
+    from regard.train.run.progress import format_outcome, progress_on
+    from regard.train.run.start import train as train_model
+
     main = os.environ.get("RANK", "0") == "0"
     progress = progress_on() if main else None
     try:
         outcome = train_model(
-            job, settings, output, resume=resume, tensorboard=tensorboard, progress=progress
+            job_of(task),
+            settings,
+            output,
+            resume=resume,
+            tensorboard=tensorboard,
+            progress=progress,
+            began=began,
         )
     except ToldError:
         click.get_current_context().exit(2)
@@ -222,6 +235,16 @@ def run(job: Job[Any, Any, Any, Any, Any], options: dict[str, Any], reverse: boo
         if progress:
             progress.close()
     if main:
-        click.echo(format_outcome(outcome, job.task, output), err=outcome.interrupted)
+        click.echo(format_outcome(outcome, task, output), err=outcome.interrupted)
     if outcome.interrupted:
         click.get_current_context().exit(130)
+
+
+def job_of(task: str) -> Job[Any, Any, Any, Any, Any]:
+    """The kind of training that a command is for."""
+    from regard.train.tasks.classify import Classify
+    from regard.train.tasks.lm import Language
+    from regard.train.tasks.translate import Translate
+
+    jobs: list[Job[Any, Any, Any, Any, Any]] = [Translate(), Language(), Classify()]
+    return next(job for job in jobs if job.task == task)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,13 +13,17 @@ from regard.cli.shared.numbers import Real, Whole
 from regard.cli.shared.output import (
     check_outputs,
     check_single,
+    note_unknown,
     write_json_lines,
     write_trace_page,
 )
 
 if TYPE_CHECKING:
     from regard.models.translators.translation import Translation
+    from regard.pieces.unknown import Unknown
     from regard.trace import Trace
+
+INSTEAD = "write in the language that it translates from"
 
 
 @click.command()
@@ -52,22 +56,20 @@ if TYPE_CHECKING:
 @click.option("--layer", type=Whole(0), help="Transformer: this layer's cross-attention, from 0.")
 @click.option("--head", type=Whole(0), help="Transformer: this head's, from 0; else their mean.")
 @click.option("--json", "json_to", metavar="FILE|-", help="One JSON object a sentence.")
-@click.option("--html", "html_to", metavar="FILE", help="A page of one sentence (docs/page.md).")
+@click.option(
+    "--html", "html_to", metavar="FILE", help="A page of one sentence ('regard docs page')."
+)
 @click.option("--trace", "trace_to", metavar="FILE", help="Every step of one sentence, as JSON.")
 def translate(
     sentences: tuple[str, ...],
     model: str,
     file: str | None,
-    beam: int,
-    length_penalty: float,
-    batch: int,
     alignment: bool,
     pieces: bool,
-    layer: int | None,
-    head: int | None,
     json_to: str | None,
     html_to: str | None,
     trace_to: str | None,
+    **search: Any,
 ) -> None:
     """Translate SENTENCES, the lines of a file, or what is piped in.
 
@@ -80,25 +82,21 @@ def translate(
     texts = texts_of(sentences, file, "translate")
     check_single(len(texts), trace=trace_to, html=html_to)
     check_outputs(json=json_to, html=html_to, trace=trace_to)
-    from regard.models.translators.translation import trace_of, translate_texts
-    from regard.store.shipped import find_translator
+    from regard.store.shipped import find_folder
 
-    translator, tokens = find_translator(model)
-    found = translate_texts(
-        translator,
-        tokens,
-        texts,
-        beam=beam,
-        length_penalty=length_penalty,
-        batch=batch,
-        words=not pieces,
-        layer=layer,
-        head=head,
-    )
+    folder = find_folder(model, "translate")  # refused, if it must be, before torch is imported
+    from regard.models.translators.translation import trace_of, translate_texts
+    from regard.pieces.unknown import Unknown
+    from regard.store.folder import load_translator
+
+    translator, tokens = load_translator(folder)
+    found = translate_texts(translator, tokens, texts, words=not pieces, **search)
+    unknown = Unknown()
+    found = _counted(found, unknown)
     trace: Trace | None = None
     if trace_to is not None or html_to is not None:
         only = list(found)
-        trace = trace_of(translator, tokens, texts[0], only[0])
+        trace = trace_of(translator, tokens, only[0])
         found = iter(only)
     if trace is not None and trace_to is not None:
         trace.save(trace_to)
@@ -107,8 +105,17 @@ def translate(
         write_json_lines(lines, json_to)
     else:
         _print(found, texts, alignment)
+    what = "alphabet" if tokens.spells else "vocabulary"
+    note_unknown(unknown, model, what=what, instead=INSTEAD)
     if trace is not None and html_to is not None:
-        write_trace_page(html_to, trace, texts[0], model, json_to == "-")
+        write_trace_page(html_to, trace, texts[0], model, only[0].read, json_to == "-")
+
+
+def _counted(found: Iterator[Translation], unknown: Unknown) -> Iterator[Translation]:
+    """The same, with what could not be read of each sentence added to ``unknown``."""
+    for translation in found:
+        unknown.add(translation.read)
+        yield translation
 
 
 def _print(found: Iterator[Translation], texts: Sequence[str], alignment: bool) -> None:

@@ -11,7 +11,7 @@ import click
 
 from regard.cli.shared.output import check_outputs, write_json
 from regard.cli.shared.progress import counted
-from regard.text import visible
+from regard.text import listed, visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -101,20 +101,7 @@ def train(
     ]
     if done.cut_lines:
         lines.insert(1, f"{done.cut_lines:,} lines longer than 10,000 words were trained in parts.")
-    result = {
-        "settings": done.settings,
-        "sentences": done.sentences,
-        "text_words": done.text_words,
-        "kept_words": done.kept_words,
-        "vocabulary": len(done.words),
-        "offered": done.offered,
-        "trained": done.trained,
-        "median_moved": done.median_moved,
-        "untrained": done.untrained,
-        "verdict": done.verdict,
-        "out": out,
-    }
-    answer(lines, result, json_to)
+    answer(lines, done.to_json() | {"out": out}, json_to)
 
 
 def check_out(text_file: str, out: str, json_to: str | None) -> None:
@@ -153,7 +140,7 @@ def nearest(file: str, format: str, encoding: str, json_to: str | None, word: st
 @click.argument("text")
 def sentence(file: str, format: str, encoding: str, json_to: str | None, text: str) -> None:
     """TEXT as one vector: the average of its words' vectors in FILE."""
-    from regard.views.terminal.words import format_vector, listed
+    from regard.views.terminal.words import format_vector
 
     loaded = load(file, format, encoding, json_to)
     made = loaded.sentence(text)
@@ -179,7 +166,7 @@ def sentence(file: str, format: str, encoding: str, json_to: str | None, text: s
 @click.argument("word", required=False)
 def show(file: str, format: str, encoding: str, json_to: str | None, word: str | None) -> None:
     """What FILE holds; with WORD, that word's vector."""
-    from regard.views.terminal.words import format_vector, listed
+    from regard.views.terminal.words import format_vector
 
     loaded = load(file, format, encoding, json_to)
     lines: list[RenderableType]
@@ -205,7 +192,6 @@ def load(file: str, format: str, encoding: str, json_to: str | None) -> Words:
     """Load, with progress; words that come again in the file are told of on stderr."""
     check_outputs(json=json_to)
     from regard.vectors.words import Words
-    from regard.views.terminal.words import listed
 
     with counted("loading") as report:
         loaded = Words.load(file, format, encoding=encoding, progress=report)

@@ -18,10 +18,11 @@ from safetensors import SafetensorError
 from safetensors.torch import save_model
 from torch import nn
 
-from regard.errors import DataError, MissingExtraError, ModelError
+from regard.errors import DataError, MissingExtraError, ModelError, first_line
 from regard.inside.find import ModelFiles, find
 from regard.inside.pinned import PINNED
-from regard.pieces.text import TextPieces, plain_tokens, tokens_of
+from regard.pieces.pieces import Pieces
+from regard.pieces.text import check_length, load_tokenizer, read_text
 
 PARTS = ("encoder", "decoder", "cross")
 """The attention of a model that has an encoder and a decoder."""
@@ -63,32 +64,25 @@ class TextModel:
         config = self.network.config if self.config is None else self.config
         return int(getattr(config, "layers", 0) or getattr(config, "num_hidden_layers", 0) or 0)
 
-    def read(self, text: str, most: int | None = None) -> TextPieces:
+    def read(self, text: str, most: int | None = None) -> Pieces:
         """The tokens of ``text``, all of them: a text that is too long is refused."""
-        own = hasattr(self.tokenizer, "get_added_tokens_decoder")
-        bound = min((n for n in (most, self.positions) if n is not None), default=None)
-        if bound is not None and len(text) > PROBE * bound:
-            start = text[: PROBE * bound]
-            ids = self.tokenizer.encode(start).ids if own else self.tokenizer(start)["input_ids"]
-            if len(ids) > bound + CUT:
-                self._check_length("the beginning of the text alone", len(ids), most)
-        tokens = (tokens_of if own else plain_tokens)(self.tokenizer, text)
-        self._check_length("the text", len(tokens), most)
-        return tokens
-
-    def _check_length(self, what: str, count: int, most: int | None) -> None:
-        if most is not None and count > most:
+        bound = min((n for n in (most, self.positions) if n is not None), default=len(text))
+        start = text[: PROBE * bound]
+        if len(start) < len(text) and len(read_text(self.tokenizer, start)) > bound + CUT:
             raise DataError(
-                f"{what} has {count:,} tokens, more than --max-tokens {most:,}; nothing "
+                f"the text has more than {bound:,} tokens, the most here (--max-tokens, or the "
+                f"positions of {self.name}); nothing is cut off: give a shorter text, or its parts"
+            )
+        tokens = read_text(self.tokenizer, text)
+        if most is not None and len(tokens) > most:
+            raise DataError(
+                f"the text has {len(tokens):,} tokens, more than --max-tokens {most:,}; nothing "
                 "is cut off: shorten it or raise the bound"
             )
-        if self.positions is not None and count > self.positions:
-            raise DataError(
-                f"{what} has {count:,} tokens, {self.name} knows {self.positions:,} "
-                "positions; nothing is cut off: give a shorter text, or its parts one by one"
-            )
+        check_length(tokens, self.name, self.positions)
+        return tokens
 
-    def run(self, tokens: TextPieces, target: TextPieces | None = None) -> None:
+    def run(self, tokens: Pieces, target: Pieces | None = None) -> None:
         """One pass, of the encoder alone if there is no target; who wants to see it observes it."""
         device = next(self.network.parameters()).device
         ids = torch.tensor([tokens.ids], device=device)
@@ -104,15 +98,15 @@ class TextModel:
                 told = torch.tensor([target.ids], device=device)
                 self.network(input_ids=ids, decoder_input_ids=told, **self._no_cache())
 
-    def target(self, tokens: TextPieces, text: str | None, most: int | None = None) -> TextPieces:
+    def target(self, tokens: Pieces, text: str | None, most: int | None = None) -> Pieces:
         """What the decoder reads: ``text``, or what the model itself writes (greedily)."""
         read = self.read(self._written(tokens) if text is None else text, most).without_last()
         start = getattr(self.config, "decoder_start_token_id", None)
         if start is None:
             raise ModelError(f"{self.name} does not say with which token its decoder begins")
-        return read.after(start, _name_of(self.tokenizer, start))
+        return read.after(_name_of(self.tokenizer, start), start)
 
-    def _written(self, tokens: TextPieces) -> str:
+    def _written(self, tokens: Pieces) -> str:
         ids = torch.tensor([tokens.ids], device=next(self.network.parameters()).device)
         network: Any = self.network
         most = min(MOST_WRITTEN, (self.positions or MOST_WRITTEN) - 2)
@@ -160,7 +154,7 @@ def _unpacked(found: ModelFiles) -> TextModel:
         if not folder.is_dir():  # no other process has just done the same
             warnings.warn(
                 f"{found.name} could not be kept unpacked in {str(folder.parent)!r} "
-                f"({_first_line(error)}): it will take as long to load again",
+                f"({first_line(error)}): it will take as long to load again",
                 stacklevel=3,
             )
     return model
@@ -170,12 +164,12 @@ def _own(found: ModelFiles) -> TextModel:
     from regard.models.bert.file import load_bert
 
     network = load_bert(found.folder)
-    return TextModel(found.name, network, _tokenizer(found), network.config.positions)
+    return TextModel(found.name, network, load_tokenizer(found.folder), network.config.positions)
 
 
 def _is_bert(folder: Path) -> bool:
     """Whether regard's own encoder computes this model, and its tokenizer is there to read."""
-    from regard.models.bert.file import read_config
+    from regard.models.bert.config import read_config
 
     if not (folder / "tokenizer.json").is_file():
         return False
@@ -190,14 +184,14 @@ def _of_transformers(found: ModelFiles) -> TextModel:
     try:
         import transformers
     except ImportError as error:
-        raise MissingExtraError(f"the model {found.name!r}", "models") from error
+        raise MissingExtraError(f"the model {found.name!r}", "transformers") from error
     with _quiet(transformers), _explained(found):
         given: dict[str, Any] = {} if found.gguf is None else {"gguf_file": found.gguf}
         folder = str(found.folder)
         config = transformers.AutoConfig.from_pretrained(folder, **given)
         both = bool(getattr(config, "is_encoder_decoder", False))
         kind = transformers.AutoModelForSeq2SeqLM if both else transformers.AutoModel
-        tokenizer = _tokenizer(found)
+        tokenizer = load_tokenizer(found.folder, found.gguf)
         safe = {} if found.gguf else {"use_safetensors": True}
         network = kind.from_pretrained(folder, dtype=torch.float32, **safe, **given).eval()
     if torch.cuda.is_available():
@@ -212,36 +206,14 @@ def _explained(found: ModelFiles) -> Iterator[None]:
         yield
     except ImportError as error:
         if found.gguf:
-            raise MissingExtraError(f"the GGUF model {found.name!r}", "models") from error
-        raise ModelError(f"{found.name!r} cannot be loaded: {_first_line(error)}") from error
+            packages = ("accelerate", "gguf")
+            raise MissingExtraError(f"the GGUF model {found.name!r}", *packages) from error
+        raise ModelError(f"{found.name!r} cannot be loaded: {first_line(error)}") from error
     except (OSError, ValueError, KeyError, RuntimeError, AttributeError) as error:
         raise ModelError(
             f"{found.name!r} is no text model that transformers can load without running code of "
-            f"its own: {_first_line(error)}"
+            f"its own: {first_line(error)}"
         ) from error
-
-
-def _tokenizer(found: ModelFiles) -> Any:
-    """The tokenizer, told neither to cut off nor to pad."""
-    from tokenizers import Tokenizer
-
-    path = found.folder / "tokenizer.json"
-    if path.is_file() and found.gguf is None:
-        try:
-            tokenizer = Tokenizer.from_file(str(path))
-        except Exception as error:  # the library raises no narrower kind
-            raise ModelError(f"cannot read {str(path)!r}: {_first_line(error)}") from error
-    else:
-        import transformers
-
-        given: dict[str, Any] = {} if found.gguf is None else {"gguf_file": found.gguf}
-        whole = transformers.AutoTokenizer.from_pretrained(str(found.folder), **given)
-        if not whole.is_fast:
-            return whole
-        tokenizer = whole.backend_tokenizer
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
 
 
 def positions_of(network: nn.Module) -> int | None:
@@ -274,7 +246,3 @@ def _quiet(transformers: Any) -> Iterator[None]:
 def _name_of(tokenizer: Any, token: int) -> str:
     get = getattr(tokenizer, "id_to_token", None) or tokenizer.convert_ids_to_tokens
     return str(get(token))
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

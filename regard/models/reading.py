@@ -17,10 +17,13 @@ import torch
 from regard.errors import ConfigError, DataError
 from regard.models.classifier import Classifier
 from regard.models.language import LanguageModel
+from regard.pieces.pieces import Pieces
 from regard.pieces.split import split
-from regard.pieces.tokenizer import BOS, EOS, SPECIAL, UNK, Tokenizer
-from regard.pieces.words import by_word, word_starts, words_of
+from regard.pieces.text import learned_pieces
+from regard.pieces.tokenizer import BOS, EOS, SPECIAL, Tokenizer
+from regard.pieces.words import by_word
 from regard.record import record
+from regard.text import Word
 from regard.trace import Array, Step, Trace
 
 LOOSE = re.compile(r"\s+([.,!?;:])(?=\s|$)")
@@ -41,10 +44,8 @@ class SentenceReading:
 
     model: str
     """The design."""
-    words: list[str]
-    """The first one is <s>, the beginning of every sentence."""
-    unknown: list[str]
-    """Words of which a part is not in the model's vocabulary."""
+    pieces: Pieces
+    """What it read; the first piece is <s>, the beginning of every sentence."""
     surprisal: Array
     """−log2 p(word | words before it), in bits; 0 for <s>, which is given."""
     end: float
@@ -54,6 +55,11 @@ class SentenceReading:
     layers for a design without attention."""
     trace: Trace
     """Everything that was noted, of the model's own tokens."""
+
+    @property
+    def words(self) -> list[str]:
+        """The first one is <s>."""
+        return [word.text for word in self.pieces.words]
 
     @property
     def perplexity(self) -> float:
@@ -104,14 +110,17 @@ class Verdict:
     """A sentence as a classifier judged it."""
 
     model: str
-    words: list[str]
-    unknown: list[str]
+    pieces: Pieces
     labels: list[str]
     probabilities: Array
     """(labels,)"""
     weights: Array
     """(words,): how much of each word's state is in what decided; they sum to 1."""
     trace: Trace
+
+    @property
+    def words(self) -> list[str]:
+        return [word.text for word in self.pieces.words]
 
     @property
     def label(self) -> str:
@@ -146,23 +155,20 @@ def read_sentence(
 ) -> SentenceReading:
     """Read ``text`` with a language model, and note what it does: unless ``traced``, its attention
     alone, which needs less room by the width of the model."""
-    ids, words, starts, unknown = _cut(tokens, text)
-    _check_length(len(ids), traced)
-    ids, words, starts = [BOS, *ids], [SPECIAL[BOS], *words], [0, *(s + 1 for s in starts)]
+    pieces = _read(tokens, text, traced).after(SPECIAL[BOS], BOS)
     name, only = model.config.model, None if traced else ATTENTION
-    with torch.no_grad(), record(name, tokens.pieces(ids), only=only) as trace:
-        logits = model.eval()(torch.tensor([ids], device=model.device))[0]
+    with torch.no_grad(), record(name, pieces.labels, only=only) as trace:
+        logits = model.eval()(torch.tensor([pieces.ids], device=model.device))[0]
     bits = -logits.double().log_softmax(-1).cpu() / math.log(2)
-    following = torch.tensor([*ids[1:], EOS])
+    following = torch.tensor([*pieces.ids[1:], EOS])
     surprisal = bits.gather(-1, following.unsqueeze(-1)).squeeze(-1).numpy()
-    pieces = np.concatenate(([0.0], surprisal[:-1]))
+    own = np.concatenate(([0.0], surprisal[:-1]))
     return SentenceReading(
         name,
-        words,
-        unknown,
-        by_word(pieces, starts, mean=False),
+        pieces,
+        by_word(own, pieces.words, mean=False),
         float(surprisal[-1]),
-        _attention(trace, model, starts),
+        _attention(trace, pieces.words),
         trace,
     )
 
@@ -170,46 +176,38 @@ def read_sentence(
 def judge_sentence(
     model: Classifier, tokens: Tokenizer, text: str, *, traced: bool = True
 ) -> Verdict:
-    """Judge ``text`` with a classifier, and note what it does: nothing unless ``traced``."""
-    ids, words, starts, unknown = _cut(tokens, text)
-    _check_length(len(ids), traced)
+    """Judge ``text`` with a classifier, and note what it does: unless ``traced``, its attention
+    alone."""
+    pieces = _read(tokens, text, traced)
     device, only = model.device, None if traced else ATTENTION
-    with torch.no_grad(), record(model.config.model, tokens.pieces(ids), only=only) as trace:
+    with torch.no_grad(), record(model.config.model, pieces.labels, only=only) as trace:
         logits, weights = model.eval()(
-            torch.tensor([ids], device=device), torch.tensor([len(ids)], device=device)
+            torch.tensor([pieces.ids], device=device), torch.tensor([len(pieces)], device=device)
         )
     return Verdict(
         model.config.model,
-        words,
-        unknown,
+        pieces,
         list(model.config.labels),
         logits[0].softmax(-1).cpu().numpy(),
-        by_word(weights[0].cpu().numpy(), starts, mean=False),
+        by_word(weights[0].cpu().numpy(), pieces.words, mean=False),
         trace,
     )
 
 
-def _check_length(count: int, traced: bool) -> None:
-    """What is noted grows with the square of the text: refuse before the room is taken."""
+def _read(tokens: Tokenizer, text: str, traced: bool) -> Pieces:
+    """The pieces. What is noted of them grows with the square of their number: too many are refused
+    before the room is taken."""
+    pieces = learned_pieces(tokens, [prepared(tokens, text)])[0]
     most = MOST_TRACED if traced else MOST_TOKENS
-    if count > most:
+    if len(pieces) > most:
         why = ", of which every step is kept" if traced else ""
         raise DataError(
-            f"a text may have {most:,} tokens{why}, this one has {count:,}: every word attends to "
-            "all before it; give its sentences one a line, each is read on its own"
+            f"a text may have {most:,} tokens{why}, this one has {len(pieces):,}: every word "
+            "attends to all before it; give its sentences one a line, each is read on its own"
         )
-
-
-def _cut(tokens: Tokenizer, text: str) -> tuple[list[int], list[str], list[int], list[str]]:
-    """Token ids, words, where in the ids each word begins, and which words are not known."""
-    ids, pieces = tokens.cut(prepared(tokens, text))
-    if not ids:
+    if not len(pieces):
         raise DataError("there is nothing to read: the text is empty or all white space")
-    ids = [i if i >= len(SPECIAL) else UNK for i in ids]
-    starts = word_starts(pieces, tokens.spaced)
-    ends, words = [*starts[1:], len(ids)], words_of(pieces, starts)
-    strange = [w for w, a, b in zip(words, starts, ends, strict=True) if UNK in ids[a:b]]
-    return ids, words, starts, list(dict.fromkeys(strange))
+    return pieces
 
 
 def prepared(tokens: Tokenizer, text: str) -> str:
@@ -235,7 +233,7 @@ def prepared(tokens: Tokenizer, text: str) -> str:
     return " ".join(words)
 
 
-def _attention(trace: Trace, model: LanguageModel, starts: list[int]) -> Array:
+def _attention(trace: Trace, words: list[Word]) -> Array:
     """(layers, heads, words, words) of what the model noted."""
     found = [s for s in trace if s.name == "attention"]
     if not found:
@@ -244,12 +242,12 @@ def _attention(trace: Trace, model: LanguageModel, starts: list[int]) -> Array:
     for step in found:
         weights = step.value[0]
         by_head = weights if weights.ndim == 3 else weights[np.newaxis]
-        layers.append([_words(head, starts) for head in by_head])
-    shape = (0, 1, len(starts), len(starts))
+        layers.append([_between(head, words) for head in by_head])
+    shape = (0, 1, len(words), len(words))
     return np.array(layers) if layers else np.zeros(shape, np.float32)
 
 
-def _words(weights: Array, starts: list[int]) -> Array:
+def _between(weights: Array, words: list[Word]) -> Array:
     """Of pieces to pieces (t, i), the weights of words to words."""
-    attended = by_word(weights.T, starts, mean=False).T
-    return by_word(attended, starts, mean=True)
+    attended = by_word(weights.T, words, mean=False).T
+    return by_word(attended, words, mean=True)

@@ -5,7 +5,6 @@ inside/look finds it; the terminal, pictures, the page and files show it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -13,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.pieces.heads import HeadPlace, Heads, Scored
+from regard.pieces.pieces import Pieces
 from regard.pieces.sheet import Subject
-from regard.pieces.text import TextPieces
 
 Floats = NDArray[np.float32]
 
@@ -86,8 +85,8 @@ class Look:
 
     model: str
     request: LookRequest
-    queries: TextPieces
-    keys: TextPieces
+    queries: Pieces
+    keys: Pieces
     layers: int = 0
     done: int = 0
     heads: dict[HeadPlace, Scored] = field(default_factory=dict)
@@ -95,7 +94,8 @@ class Look:
     """By layer: the share of all its weight that the first token and special ones get."""
     links: dict[HeadPlace, list[tuple[int, int, float]]] = field(default_factory=dict)
     """By layer and head: query, key and weight of the strongest links between two different tokens
-    (or words) of the text itself: none to the first token, none from or to special ones."""
+    (or words) of the text itself: none to the first token, none from or to special
+    and unknown ones."""
     place: WordPlace | None = None
     weights: dict[HeadPlace, float] = field(default_factory=dict)
     """By layer and head: the weight of the link that was asked for."""
@@ -110,25 +110,18 @@ class Look:
         """Texts of queries and keys: of tokens, or of words."""
         if self.request.words:
             return [w.text for w in self.queries.words], [w.text for w in self.keys.words]
-        return self.queries.texts, self.keys.texts
+        return self.queries.labels, self.keys.labels
 
     @property
     def left_out(self) -> tuple[set[int], set[int]]:
         """Queries and keys that ``no_sink`` does not show."""
         if not self.request.no_sink:
             return set(), set()
-        words = self.request.words
-        rows, columns = (
-            {i for i, sink in enumerate(each(side, side.sinks, words)) if sink}
-            for side in (self.queries, self.keys)
-        )
+        sides = (self.queries, self.keys)
+        both = [side.by_word(side.sinks) if self.request.words else side.sinks for side in sides]
+        rows, columns = ({i for i, sink in enumerate(sinks) if sink} for sinks in both)
         return rows, columns
 
     def ranking(self) -> Heads:
         """The same heads, to be ranked."""
-        return Heads(self.model, self.queries.texts, self.heads, dict(self.weights))
-
-
-def each(tokens: TextPieces, of: Sequence[bool], words: bool) -> list[bool]:
-    """``of`` for each token, or for each word by its first token."""
-    return [of[word.start] for word in tokens.words] if words else list(of)
+        return Heads(self.model, self.queries.labels, self.heads, dict(self.weights))

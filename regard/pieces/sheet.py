@@ -1,4 +1,4 @@
-"""Subject: what a page shows: texts, and for each attention layer a sheet of its heads.
+"""Subject: what a page shows: what was read, and for each attention layer a sheet of its heads.
 
 Plain data between whatever was observed or recorded and the page's file.
 """
@@ -8,47 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from regard.pieces.marks import readable, separators_of, special_of, word_starts
+from regard.pieces.pieces import Pieces
 from regard.trace import Array
-
-if TYPE_CHECKING:
-    from regard.views.page.pack import Pack
-
-
-@dataclass
-class SheetText:
-    """One text that a head attends from or to."""
-
-    tokens: list[str]
-    name: str = ""
-    """"source" and "target" where there are two."""
-    words: list[int] | None = None
-    """Where each word begins; found by the marks of the usual tokenizers if not given."""
-    special: list[int] | None = None
-    """Tokens that stand for no text, such as [CLS]; the usual ones if not given."""
-    separators: list[int] | None = None
-    """Special tokens but the first of all, and punctuation."""
-
-    @classmethod
-    def numbered(cls, count: int) -> SheetText:
-        """A text of which only the length is known."""
-        return cls([str(i) for i in range(count)], words=list(range(count)))
-
-    def to_dict(self) -> dict[str, Any]:
-        special = special_of(self.tokens) if self.special is None else self.special
-        separators = self.separators
-        if separators is None:
-            separators = separators_of(self.tokens, special)
-        return {
-            "name": self.name,
-            "tokens": self.tokens,
-            "shown": readable(self.tokens),
-            "words": word_starts(self.tokens) if self.words is None else self.words,
-            "special": special,
-            "separators": separators,
-        }
 
 
 @dataclass
@@ -70,7 +33,7 @@ class Sheet:
     name: str
     number: int
     queries: int
-    """Which of the subject's texts attends."""
+    """Which of the subject's ``texts`` attends."""
     keys: int
     """Which is attended to."""
     kind: str = "self"
@@ -127,48 +90,13 @@ class Sheet:
             self.causal, self.before, self.after = mask.causal, mask.before, mask.after
             self.allowed = None if mask.allowed is None else mask.allowed.detach().cpu().numpy()
 
-    def to_dict(self, pack: Pack) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "number": self.number,
-            "kind": self.kind,
-            "part": self.part,
-            "recurrent": self.recurrent,
-            "texts": [self.queries, self.keys],
-            "shape": list(self.shape),
-            "heads": list(self.heads),
-            "scale": self.scale,
-            "causal": self.causal,
-            "before": self.before,
-            "after": self.after,
-            "softcap": self.softcap,
-            "query": pack.add(self.query),
-            "key": pack.add(self.key),
-            "value": pack.add(self.value),
-            "weights": pack.add(self.weights, exact=self.query is None),
-            "allowed": pack.add(_three(self.allowed)),
-            "bias": pack.add(_three(self.bias)),
-            "lse": pack.add(self.lse, exact=True),
-            "context": pack.add(self.context, exact=True),
-            "checked": list(self.checked),
-            "known": {
-                name: {
-                    "value": pack.add(k.value),
-                    "formula": k.formula,
-                    "meaning": k.meaning,
-                    "after": k.after,
-                }
-                for name, k in self.known.items()
-            },
-        }
-
 
 @dataclass
 class Subject:
     """One text read by one model (or two texts, in translation)."""
 
     title: str
-    texts: list[SheetText]
+    texts: list[Pieces]
     sheets: list[Sheet]
     model: str = ""
     mechanism: str = ""
@@ -183,17 +111,6 @@ class Subject:
     def numbers(self) -> int:
         return sum(sheet.numbers for sheet in self.sheets)
 
-    def to_dict(self, pack: Pack) -> dict[str, Any]:
-        return {
-            "title": self.title,
-            "model": self.model,
-            "mechanism": self.mechanism,
-            "notes": self.notes,
-            "start": self.start,
-            "texts": [text.to_dict() for text in self.texts],
-            "layers": [sheet.to_dict(pack) for sheet in self.sheets],
-        }
-
 
 def as_array(tensor: Any) -> Array:
     """A NumPy array of a tensor of any float type."""
@@ -206,8 +123,3 @@ def some(count: int, most: int = 16) -> list[int]:
     if count <= most:
         return list(range(count))
     return [round(i * (count - 1) / (most - 1)) for i in range(most)]
-
-
-def _three(array: Array | None) -> Array | None:
-    """With axes for heads, queries and keys, each of them one long where it broadcasts."""
-    return None if array is None else array.reshape((1,) * (3 - array.ndim) + array.shape)

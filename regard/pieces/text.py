@@ -1,125 +1,165 @@
-"""Tokens: a text as a model reads it, and which words its tokens are parts of."""
+"""Text: a text as a model's tokenizer cuts it: its tokens, where each stands, their words.
+
+One reading for every command and every kind of tokenizer: Hugging Face's ``tokenizers``, those of
+transformers that are not built on them, and regard's own learned vocabulary.
+"""
 
 from __future__ import annotations
 
-import unicodedata
-from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from regard.attention.map import Word
-from regard.errors import DataError, RegardError
-from regard.pieces.split import spans
-from regard.text import find_token
+from regard.errors import DataError, ModelError, first_line
+from regard.pieces.marks import UNKNOWN, from_labels, is_mark
+from regard.pieces.pieces import Pieces, Place
+from regard.pieces.tokenizer import SPECIAL, START, UNK, Tokenizer
+from regard.pieces.words import group
 
-Span = tuple[int, int]
+FILES = ("tokenizer*", "vocab*", "*.model", "*.bpe")
+"""What the files are called from which a tokenizer is made."""
 
 
-@dataclass(frozen=True)
-class TextPieces:
-    """One text, cut by a model's tokenizer; nothing of it is left out."""
+def read_text(tokenizer: Any, text: str) -> Pieces:
+    """``text`` as ``tokenizer`` cuts it, with the marks that a model was trained with around it.
 
-    ids: list[int]
-    texts: list[str]
-    """What is shown of each token."""
-    special: list[bool]
-    """Tokens that stand for no text, such as [CLS]."""
-    separators: list[bool]
-    """Special tokens but the first of all, marks of punctuation, and line breaks."""
-    words: list[Word]
-    grouped: bool = True
-    """Whether the tokenizer said where its tokens stand; if not, each token counts as a word."""
+    The tokenizer must neither cut off nor pad (:func:`load_tokenizer`).
+    """
+    check_text(text)
+    if isinstance(tokenizer, Tokenizer):
+        return learned_pieces(tokenizer, [text])[0]
+    if hasattr(tokenizer, "get_added_tokens_decoder"):
+        return _encoded(tokenizer, text)
+    return _listed(tokenizer, text)
 
-    def __len__(self) -> int:
-        return len(self.ids)
 
-    @property
-    def sinks(self) -> list[bool]:
-        """What ``--no-sink`` leaves out: the first token and the special ones."""
-        return [i == 0 or special for i, special in enumerate(self.special)]
+def learned_pieces(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Pieces]:
+    """Texts by a vocabulary of regard's own; neither <s> nor </s> is added.
 
-    def word(self, text: str) -> tuple[Word, int]:
-        """The word (or else the token) that ``text`` names, and how often it occurs."""
-        names = [word.text for word in self.words]
-        try:
-            place, times = find_token(names, text)
-            return self.words[place], times
-        except RegardError:
-            if text.rpartition("#")[0] in names:
-                raise
-        try:
-            place, times = find_token(self.texts, text)
-        except RegardError:
-            find_token([*dict.fromkeys([*names, *self.texts])], text)  # says what is near
-            raise
-        return Word(self.texts[place], place, place + 1), times
+    Labels are those of the vocabulary, ``▁`` where a word begins. A special token that somebody
+    wrote is text like any other, and unknown.
+    """
+    for text in texts:
+        _check_unicode(text)
+    found = []
+    many = tokenizer.tokenizer.encode_batch(list(texts), add_special_tokens=False)
+    for text, encoded in zip(texts, many, strict=True):
+        ids = [i if i >= len(SPECIAL) else UNK for i in encoded.ids]
+        labels = list(encoded.tokens)
+        for place, (a, b) in enumerate(encoded.offsets):
+            if ids[place] == UNK:
+                begins = not tokenizer.spaced and (place == 0 or text[a].isspace())
+                labels[place] = START * begins + text[a:b].strip()
+        made = _pieces(text, labels, encoded.offsets, [False] * len(ids), ids, UNK)
+        if tokenizer.spaced:  # a word is what stands between spaces: each piece
+            made = replace(made, words=Pieces.plain(labels).words)
+        found.append(made)
+    return found
 
-    def after(self, start: int, text: str) -> TextPieces:
-        """With a token in front: what a decoder reads begins with its start token."""
-        moved = [Word(w.text, w.start + 1, w.stop + 1) for w in self.words]
-        return replace(
-            self,
-            ids=[start, *self.ids],
-            texts=[text, *self.texts],
-            special=[True, *self.special],
-            separators=[False, *self.separators],
-            words=[Word(text, 0, 1), *moved],
+
+def written_pieces(tokenizer: Tokenizer, ids: Iterable[int]) -> Pieces:
+    """What a model wrote with this vocabulary."""
+    return from_labels(tokenizer.pieces(ids))
+
+
+def check_length(pieces: Pieces, model: str, positions: int | None) -> None:
+    """Raise if there are more pieces than ``model`` knows positions."""
+    if positions is not None and len(pieces) > positions:
+        raise DataError(
+            f"the text has {len(pieces):,} tokens, {model} knows {positions:,} positions; nothing "
+            "is cut off: give a shorter text, or its parts one by one"
         )
 
-    def beginning(self, n: int) -> TextPieces:
-        """The first ``n`` tokens."""
-        words = [Word(w.text, w.start, min(n, w.stop)) for w in self.words if w.start < n]
-        return replace(
-            self,
-            ids=self.ids[:n],
-            texts=self.texts[:n],
-            special=self.special[:n],
-            separators=self.separators[:n],
-            words=words,
-        )
 
-    def without_last(self) -> TextPieces:
-        """Without the last token, which a decoder never reads."""
-        return self.beginning(len(self) - 1)
+def load_tokenizer(folder: Path, gguf: str | None = None) -> Any:
+    """The tokenizer of a model's folder, told neither to cut off nor to pad."""
+    path = folder / "tokenizer.json"
+    if path.is_file() and gguf is None:
+        from tokenizers import Tokenizer as Encoder
+
+        try:
+            tokenizer = Encoder.from_file(str(path))
+        except Exception as error:  # the library raises no narrower kind
+            raise ModelError(f"cannot read {str(path)!r}: {first_line(error)}") from error
+    else:
+        found = _of_transformers(folder, gguf)
+        if not found.is_fast:
+            return found
+        tokenizer = found.backend_tokenizer
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
 
 
-def tokens_of(tokenizer: Any, text: str) -> TextPieces:
-    """``text`` cut by a ``tokenizers.Tokenizer``, which must neither cut off nor pad."""
-    _check(text)
+def check_tokenizer(folder: Path, gguf: str | None = None) -> None:
+    """Raise if nothing in a model's folder (or its GGUF file) can be a tokenizer."""
+    if gguf is None and not any(any(folder.glob(name)) for name in FILES):
+        raise _without_files(folder)
+
+
+def check_text(text: str) -> None:
+    """Raise unless there is something to read in ``text``."""
+    _check_unicode(text)
+    if not text.strip():
+        raise DataError("the text is empty or all white space; give at least one word")
+
+
+def _check_unicode(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:  # half of a surrogate pair, or a byte that is no UTF-8
+        raise DataError(f"a text must be valid Unicode: {error}") from error
+
+
+def _encoded(tokenizer: Any, text: str) -> Pieces:
+    """By a ``tokenizers.Tokenizer``."""
     encoded = tokenizer.encode(text)
-    unknown = getattr(tokenizer.model, "unk_token", None)  # it stands for text, if not for which
-    known = tokenizer.get_added_tokens_decoder().items()
-    marked = {i for i, token in known if token.special and token.content != unknown}
-    added = encoded.special_tokens_mask
-    special = [bool(own) or i in marked for i, own in zip(encoded.ids, added, strict=True)]
-    places = [(0, 0) if own else place for place, own in zip(encoded.offsets, added, strict=True)]
-    pieces = type(tokenizer.model).__name__ == "WordPiece"  # ##ing says more than ing does
-    parts = [text[a:b] for a, b in places]
-    shown = [
-        token if pieces or own or not part else shown_text(part)
-        for token, part, own in zip(encoded.tokens, parts, special, strict=True)
+    unknown = _unknown_id(tokenizer)
+    marked = {i for i, t in tokenizer.get_added_tokens_decoder().items() if t.special}
+    special = [
+        bool(own) or (i in marked and i != unknown)
+        for i, own in zip(encoded.ids, encoded.special_tokens_mask, strict=True)
     ]
+    offsets = [
+        () if own else place
+        for place, own in zip(encoded.offsets, encoded.special_tokens_mask, strict=True)
+    ]
+    pieces = type(tokenizer.model).__name__ == "WordPiece"  # ##ing says more than ing does
+    labels = list(encoded.tokens)
+    for place, (i, own) in enumerate(zip(encoded.ids, special, strict=True)):
+        if not own and (i == unknown or not pieces):
+            labels[place] = shown_text(text[slice(*offsets[place])]) or labels[place]
+    return _pieces(text, labels, offsets, special, list(encoded.ids), unknown)
+
+
+def _listed(tokenizer: Any, text: str) -> Pieces:
+    """By a tokenizer of transformers that does not say where its tokens stand."""
+    ids = list(tokenizer(text)["input_ids"])
+    unknown = tokenizer.unk_token_id
+    special = [i in tokenizer.all_special_ids and i != unknown for i in ids]
+    labels = [
+        str(token).strip("▁ ") or str(token) for token in tokenizer.convert_ids_to_tokens(ids)
+    ]
+    return _pieces(text, labels, [()] * len(ids), special, ids, unknown)
+
+
+def _pieces(
+    text: str,
+    labels: list[str],
+    places: Sequence[Place],
+    special: list[bool],
+    ids: list[int],
+    unknown: int | None,
+) -> Pieces:
+    parts = [text[slice(*p)] if p else label for p, label in zip(places, labels, strict=True)]
     separators = [
         i > 0 and (own or is_mark(part))
         for i, (part, own) in enumerate(zip(parts, special, strict=True))
     ]
-    return TextPieces(list(encoded.ids), shown, special, separators, group(text, shown, places))
-
-
-def plain_tokens(tokenizer: Any, text: str) -> TextPieces:
-    """``text`` cut by a transformers tokenizer that does not say where its tokens stand."""
-    _check(text)
-    ids = list(tokenizer(text)["input_ids"])
-    special = [i in tokenizer.all_special_ids for i in ids]
-    shown = [str(token).strip("▁ ") or str(token) for token in tokenizer.convert_ids_to_tokens(ids)]
-    separators = [
-        i > 0 and (own or is_mark(part))
-        for i, (part, own) in enumerate(zip(shown, special, strict=True))
-    ]
-    words = [Word(name, i, i + 1) for i, name in enumerate(shown)]
-    return TextPieces(ids, shown, special, separators, words, grouped=False)
+    words = group(text, labels, places)
+    strange = [i == unknown for i in ids]
+    return Pieces(labels, words, special, separators, strange, list(places), ids, text)
 
 
 def shown_text(part: str) -> str:
@@ -127,39 +167,29 @@ def shown_text(part: str) -> str:
     return part.strip() or "".join("␣" if sign == " " else repr(sign)[1:-1] for sign in part)
 
 
-def group(text: str, shown: Sequence[str], places: Sequence[Span]) -> list[Word]:
-    """Neighbouring tokens whose first letters belong to one word of the text are that word.
-
-    ``places`` are the characters of each token; a token without any (special ones, white space)
-    stands alone. Words are those of regard.pieces.split.
-    """
-    found = spans(text)
-    starts = [start for start, _ in found]
-    owner: list[int | None] = []
-    for a, b in places:
-        first = a + len(text[a:b]) - len(text[a:b].lstrip())
-        owner.append(bisect_right(starts, first) - 1 if first < b else None)
-    edges = [0] if owner else []
-    edges += [i for i in range(1, len(owner)) if owner[i] is None or owner[i] != owner[i - 1]]
-    words = []
-    for start, stop in pairwise([*edges, len(owner)]):
-        name = text[places[start][0] : places[stop - 1][1]].strip()
-        words.append(Word(name or shown[start], start, stop))
-    return words
+def _unknown_id(tokenizer: Any) -> int | None:
+    """The token that stands for text which the tokenizer has no token for."""
+    name = getattr(tokenizer.model, "unk_token", None)  # a Unigram model does not say
+    found = (tokenizer.token_to_id(token) for token in ([name] if name else UNKNOWN))
+    return next((i for i in found if i is not None), None)
 
 
-def _check(text: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:  # half of a surrogate pair, or a byte that is no UTF-8
-        raise DataError(f"a text must be valid Unicode: {error}") from error
-    if not text.strip():
-        raise DataError("the text is empty or all white space; give at least one word")
+def _of_transformers(folder: Path, gguf: str | None) -> Any:
+    """transformers would make an empty tokenizer of a folder that has none, and say nothing."""
+    check_tokenizer(folder, gguf)
+    import transformers
+
+    given: dict[str, Any] = {} if gguf is None else {"gguf_file": gguf}
+    found = transformers.AutoTokenizer.from_pretrained(str(folder), **given)
+    wanted = found.vocab_files_names.values()
+    if gguf is None and wanted and not any((folder / name).is_file() for name in wanted):
+        raise _without_files(folder)
+    return found
 
 
-def is_mark(part: str) -> bool:
-    """Whether a token is all punctuation, or white space with a line break in it."""
-    bare = part.strip()
-    if not bare:
-        return "\n" in part
-    return all(unicodedata.category(sign).startswith("P") for sign in bare)
+def _without_files(folder: Path) -> ModelError:
+    return ModelError(
+        f"{str(folder)!r} has no tokenizer, so no text can be read: a model's folder has "
+        "tokenizer.json, or the vocabulary of a tokenizer that transformers knows; copy it there "
+        "from where the model comes from"
+    )

@@ -34,6 +34,9 @@ START = "▁"
 
 _SPECIALS = re.compile("|".join(map(re.escape, SPECIAL)))
 
+_LONG = re.compile(r"\S{1000}")
+"""So much of a word is learned from at once: the time that a word takes is quadratic."""
+
 Level = Literal["bpe", "word", "space"]
 
 
@@ -66,7 +69,7 @@ class Tokenizer:
             special_tokens=list(SPECIAL),
             show_progress=False,
         )
-        plain = (_SPECIALS.sub(" ", text) for text in texts)
+        plain = (_LONG.sub(r"\g<0> ", _SPECIALS.sub(" ", text)) for text in texts)
         tokenizer.train_from_iterator(plain, trainer)
         if tokenizer.get_vocab_size() == len(SPECIAL):
             raise DataError(
@@ -75,7 +78,12 @@ class Tokenizer:
         return cls(tokenizer)
 
     def require(self, size: int) -> Tokenizer:
-        """These tokens, or an error if they are fewer than the ``size`` that was asked for."""
+        """These tokens, or an error if they are not the ``size`` that was asked for (0 = any)."""
+        if 0 < size < len(self):
+            raise DataError(
+                f"a vocabulary of {size} is smaller than the text needs: its characters and the "
+                f"special tokens are {len(self)}; ask for {len(self)} or more, or for words"
+            )
         if len(self) < size:
             raise DataError(
                 f"a vocabulary of {size} is larger than the text allows: "
@@ -88,6 +96,12 @@ class Tokenizer:
         """Whether a token is what stands between spaces (level ``space``)."""
         return self.tokenizer.decoder is None
 
+    @property
+    def spells(self) -> bool:
+        """Whether a word that is no token is spelled (level ``bpe``): what is unknown then are
+        letters."""
+        return type(self.tokenizer.model).__name__ == "BPE"
+
     def encode(self, text: str) -> list[int]:
         """The ids of ``text``; neither <s> nor </s> is added.
 
@@ -95,16 +109,6 @@ class Tokenizer:
         """
         ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
         return ids
-
-    def cut(self, text: str) -> tuple[list[int], list[str]]:
-        """The ids of ``text`` and their pieces; of an unknown one, the text that it stands for."""
-        found = self.tokenizer.encode(text, add_special_tokens=False)
-        pieces = list(found.tokens)
-        for i, (start, end) in enumerate(found.offsets):
-            if found.ids[i] == UNK:
-                first = not self.spaced and (start == 0 or text[start].isspace())
-                pieces[i] = (START if first else "") + text[start:end].strip()
-        return list(found.ids), pieces
 
     def encode_all(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of many texts, on all cores."""

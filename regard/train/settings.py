@@ -145,6 +145,10 @@ def _fit(value: Any, hint: Any) -> Any:
         return value
     if isinstance(hint, types.UnionType):
         return None if value is None else _fit(value, options[0])
+    if typing.get_origin(hint) is dict:
+        if not isinstance(value, dict):
+            raise TypeError("a table")
+        return {_fit(key, options[0]): _fit(item, options[1]) for key, item in value.items()}
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if type(value) is not hint:

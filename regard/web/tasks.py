@@ -12,7 +12,7 @@ from typing import Any
 from regard.errors import RegardError
 from regard.inside.look.exploration import Exploration
 from regard.inside.textmodel import TextModel
-from regard.pieces.text import TextPieces
+from regard.pieces.pieces import Pieces
 
 MOST_WAITING = 16
 """Texts that may wait; the next one is told that the server is busy."""
@@ -87,7 +87,7 @@ class LookTasks:
         self.thread = threading.Thread(target=self._work, name="regard-models", daemon=True)
         self.thread.start()
 
-    def ask(self, model: str, tokens: TextPieces, target: TextPieces | None, text: str) -> LookTask:
+    def ask(self, model: str, tokens: Pieces, target: Pieces | None, text: str) -> LookTask:
         """Put a text into the queue."""
         with self.lock:
             unfinished = sum(not task.is_over for task in self.known.values())

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import tomllib
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
-from regard.errors import ExampleError, FileError
-from regard.files import name_of, read_bytes
+from regard.errors import ExampleError, FileError, nearest
+from regard.files import STDIN, name_of, read_bytes
 
 CLAIMS = re.compile(r"(?m)^[ \t]*\[[ \t]*[\"']?claims[\"']?[ \t]*\][ \t]*(?:#.*)?$")
 """The header of the table of claims."""
+SHIPPED = Path(__file__).with_name("examples")
+
+
+def shipped() -> dict[str, Path]:
+    """The worked examples that come with regard, by name."""
+    return {path.stem: path for path in sorted(SHIPPED.glob("*.toml"))}
 
 
 class KeyedError(ExampleError):
@@ -34,12 +42,19 @@ class ExampleFile:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> ExampleFile:
-        """Read a text file (``-``: standard input) and what it says in TOML."""
+        """Read a text file (``-``: standard input), or the example of this name that comes with
+        regard."""
+        name = os.fspath(path)
+        if name != STDIN and not os.path.exists(path):
+            if name not in shipped():
+                hint = nearest(name, shipped())
+                raise FileError(f"cannot read {name!r}: {os.strerror(errno.ENOENT)}{hint}")
+            path = shipped()[name]
         try:
             text = read_bytes(path).decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            raise FileError(f"{name_of(path)} is not UTF-8 text (byte {error.start})") from error
-        return cls(name_of(path), text, cls.parse(name_of(path), text))
+            raise FileError(f"{name_of(name)} is not UTF-8 text (byte {error.start})") from error
+        return cls(name_of(name), text, cls.parse(name_of(name), text))
 
     @staticmethod
     def parse(name: str, text: str) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def test_who_watches() -> None:
         look("autocast")
     with forward_ad.dual_level():
         look("forward gradients")
-    with private.DispatchMode():
+    with private.DispatchMode():  # type: ignore[no-untyped-call]
         look("dispatch mode")
     assert seen == dict.fromkeys(("vmap", "autocast", "forward gradients", "dispatch mode"), True)
     assert not private.watched()

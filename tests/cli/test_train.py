@@ -7,16 +7,19 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 
 from regard.cli import main
 from regard.cli.train import FLAGS
 from regard.models.translators.config import MODELS
-from regard.store.folder import load_translator
+from regard.store.folder import RunFolder, load_translator
+from regard.train.run.folder import claimed
 from regard.train.run.log import read_log
 
 GERMAN = ["null", "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun"]
 ENGLISH = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
-TINY = ["--size", "tiny", "--steps", "2", "--batch-tokens", "300", "--threads", "1",
+Arguments = list[str | Path]
+TINY: Arguments = ["--size", "tiny", "--steps", "2", "--batch-tokens", "300", "--threads", "1",
         "--set", "data.valid_share=0.1", "--set", "data.test_share=0.1"]  # fmt: skip
 
 
@@ -81,8 +84,13 @@ def test_aligned_gzip_files_and_own_validation(
                 lines = [*lines, "", "eins " * 150]
             names[part, side] = tmp_path / f"{part}.{side}.gz"
             names[part, side].write_bytes(gzip.compress("\n".join(lines).encode()))
-    sides = ["--source", names["train", "de"], "--target", names["train", "en"]]
-    valid = ["--valid-source", names["valid", "de"], "--valid-target", names["valid", "en"]]
+    sides: Arguments = ["--source", names["train", "de"], "--target", names["train", "en"]]
+    valid: Arguments = [
+        "--valid-source",
+        names["valid", "de"],
+        "--valid-target",
+        names["valid", "en"],
+    ]
     assert run(*sides, *valid, *TINY, "-o", tmp_path / "run") == 0
     output = capsys.readouterr().out
     assert "100 pairs to train on, 15 to validate, 0 to test" in output
@@ -97,13 +105,13 @@ def test_a_folder_that_is_taken(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "run"
-    usual = ["--pairs", table, *TINY, "-o", folder]
+    usual: Arguments = ["--pairs", table, *TINY, "-o", folder]
     assert run(*usual) == 0
     before = files(folder)
     capsys.readouterr()
     assert "already holds a run" in refused(capsys, *usual)
-    text = refused(capsys, *usual, "--resume", "--learning-rate", "0.5")
-    assert "run with other settings: train.learning_rate was 0.003, is 0.5" in text
+    text = refused(capsys, *usual, "--resume", "--seed", "5")
+    assert "run with other settings: train.seed was 1, is 5" in text
     assert "model.model was" in refused(capsys, *usual, "--resume", "--model", "transformer")
     table.write_text(table.read_text(encoding="utf-8") + "ten\tzehn\n", encoding="utf-8")
     assert "made.pairs was" in refused(capsys, *usual, "--resume")
@@ -114,6 +122,44 @@ def test_a_folder_that_is_taken(
     assert "exists and is not a run" in refused(capsys, "--pairs", table, *TINY, "-o", other)
     assert "not a run folder" in refused(capsys, "-o", other, "--resume")
     assert [path.name for path in other.iterdir()] == ["thesis.txt"]
+
+
+def test_a_refused_process_changes_nothing(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """While a run trains, another process must not touch a byte of its folder."""
+    folder = tmp_path / "run"
+    assert run("--pairs", table, *TINY, "-o", folder) == 0
+    before = files(folder)
+    capsys.readouterr()
+    with claimed(RunFolder(folder), resume=True):
+        text = refused(capsys, "-o", folder, "--resume", "--steps", "3")
+    assert "another process is training in" in text
+    assert files(folder) == before
+
+
+def test_resume_with_a_lower_rate(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "run"
+    assert run("--pairs", table, *TINY, "-o", folder) == 0
+    more: Arguments = [
+        "--steps",
+        "4",
+        "--learning-rate",
+        "0.0007",
+        "--set",
+        "train.clip=0.5",
+    ]
+    assert run("-o", folder, "--resume", *more) == 0
+    said = "from here on train.learning_rate 0.0007, train.clip 0.5"
+    assert said in capsys.readouterr().out
+    changed = [e for e in read_log(folder / "log.jsonl") if e["event"] == "changed"]
+    assert [e["step"] for e in changed] == [2]
+    saved = json.loads((folder / "config.json").read_text())["train"]
+    assert (saved["learning_rate"], saved["clip"]) == (0.0007, 0.5)
+    assert run("-o", folder, "--resume", "--steps", "5") == 0
+    assert said not in capsys.readouterr().out
 
 
 def test_resume_with_a_later_end(
@@ -151,7 +197,7 @@ def test_unequal_line_counts(
 ) -> None:
     (tmp_path / "a").write_text("eins\nzwei\n")
     (tmp_path / "b").write_text("one\n")
-    sides = ["--source", tmp_path / "a", "--target", tmp_path / "b"]
+    sides: Arguments = ["--source", tmp_path / "a", "--target", tmp_path / "b"]
     assert "got 2 in" in refused(capsys, *sides, *TINY, "-o", tmp_path / "run")
 
 
@@ -159,6 +205,9 @@ def test_unequal_line_counts(
     ("more", "text"),
     [
         (["--vocabulary", "100000"], "100000 is larger than the text allows"),
+        (["--vocabulary", "10"], "10 is smaller than the text needs: its characters and the"),
+        (["--set", "train.learning_rate=1e30"], "than 0 and under 100, got 1e+30"),
+        (["--set", "train.lr=1"], "no setting train.lr; did you mean 'learning_rate'?"),
         (["--model", "transfomer"], "did you mean 'transformer'"),
         (["--size", "huge"], "size must be one of tiny, small, base"),
         (["--set", "train.learning_rat=1"], "did you mean 'learning_rate'"),
@@ -181,7 +230,15 @@ def test_config_file_under_flags_under_set(table: Path, tmp_path: Path) -> None:
     (tmp_path / "c.toml").write_text(
         f'[data]\npairs = "{table}"\n[train]\nseed = 3\nclip = 2\nwarmup = 7\n'
     )
-    arguments = ["--config", tmp_path / "c.toml", *TINY, "--seed", "5", "--set", "train.clip=0.5"]
+    arguments: Arguments = [
+        "--config",
+        tmp_path / "c.toml",
+        *TINY,
+        "--seed",
+        "5",
+        "--set",
+        "train.clip=0.5",
+    ]
     assert run(*arguments, "-o", tmp_path / "run") == 0
     saved = json.loads((tmp_path / "run" / "config.json").read_text())["train"]
     assert (saved["seed"], saved["clip"], saved["warmup"]) == (5, 0.5, 7)
@@ -208,7 +265,7 @@ def test_tensorboard_is_not_there(
 ) -> None:
     monkeypatch.setattr("regard.train.run.start.find_spec", {"tensorboard": None}.get)
     text = refused(capsys, "--pairs", table, *TINY, "--tensorboard", "-o", tmp_path / "run")
-    assert "TensorBoard needs an optional part: pip install 'regard[tensorboard]'" in text
+    assert "TensorBoard needs tensorboard: pip install tensorboard" in text
     assert not (tmp_path / "run").exists()
 
 
@@ -224,3 +281,42 @@ def test_every_flag_is_a_setting() -> None:
     sections += [("data", LabelledConfig), ("model", TranslatorConfig), ("model", LanguageConfig)]
     known = {f"{name}.{f.name}" for name, kind in sections for f in fields(kind)}
     assert set(FLAGS.values()) <= known | {"model.size"}
+
+
+def test_a_run_that_begins_with_another_one(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At a step size of almost nothing, the second run ends with the first one's weights."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    usual = ["--pairs", table, *TINY, "--learning-rate", "1e-12"]
+    assert run(*usual, "--seed", "7", "-o", first) == 0
+    # Fewer pairs have other pieces: the tokens are the first run's.
+    table.write_text("".join(f"{e}\t{g}\n" for e, g in rows(100, 160)), encoding="utf-8")
+    assert run(*usual, "--from", first, "-o", second) == 0
+    assert (first / "tokens.json").read_bytes() == (second / "tokens.json").read_bytes()
+    (one, _), (other, _) = load_translator(first), load_translator(second)
+    for a, b in zip(one.parameters(), other.parameters(), strict=True):
+        torch.testing.assert_close(a, b, atol=1e-7, rtol=0)
+    assert run("--resume", "--steps", "3", "-o", second) == 0
+    capsys.readouterr()
+    other = [*usual, "-o", tmp_path / "third"]
+    text = refused(capsys, *other, "--from", first, "--set", "model.hidden=81")
+    assert f"the model of '{first}' does not fit this model: it has a misshaped" in text
+    assert "'nothing' is neither a folder nor a model" in refused(
+        capsys, *other, "--from", "nothing"
+    )
+    assert not (tmp_path / "third").exists()
+
+
+def test_products_in_bfloat16(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usual = ["--pairs", table, *TINY, "--precision", "bfloat16", "-o", tmp_path / "run"]
+    text = refused(capsys, *usual, "--model", "lstmn-deep")
+    assert "train.precision bfloat16 is for word-by-word, encoder-decoder, bahdanau, " in text
+    assert "lstmn-deep is trained in float32" in text
+    assert "train.precision" in refused(capsys, *usual, "--precision", "half")
+    assert run(*usual) == 0
+    assert "done (steps)" in capsys.readouterr().out
+    translator, _ = load_translator(tmp_path / "run")
+    assert {p.dtype for p in translator.parameters()} == {torch.float32}

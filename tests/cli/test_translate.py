@@ -117,3 +117,20 @@ def test_mistakes_are_one_line(run: Path, arguments: list[str], words: str) -> N
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert words in done.stderr
+
+
+def test_a_text_in_another_alphabet_is_told(run: Path, tmp_path: Path) -> None:
+    done = translate(run, "der hund ест", "--alignment")
+    assert done.returncode == 0
+    assert "ест" in done.stdout, "the user's own characters"
+    assert done.stderr.startswith("regard: note: not in the vocabulary of "), (
+        "this model knows whole words"
+    )
+    assert done.stderr.endswith(": write in the language that it translates from\n")
+    done = regard("translate", "Это кошка.", "Guten Tag.")
+    assert done.stderr == (
+        "regard: note: not in the alphabet of bahdanau: 'Это', 'кошка' (8 of 18 characters); it "
+        "reads one and the same mark there, whatever the text says: write in the language that it "
+        "translates from\n"
+    )
+    assert translate(run, "der hund isst").stderr == ""

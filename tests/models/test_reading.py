@@ -17,6 +17,7 @@ from regard.models.design import DESIGNS
 from regard.models.language import LanguageModel, sized
 from regard.models.reading import judge_sentence, prepared, read_sentence
 from regard.pieces.tokenizer import BOS, EOS, Tokenizer
+from regard.pieces.unknown import Unknown
 from regard.trace import Trace
 
 TEXTS = ["the cat sat on the mat.", "a dog sat.", "cats and dogs, dogs and cats!"]
@@ -62,7 +63,7 @@ def test_pieces_of_a_word_are_put_together() -> None:
     reading = read_sentence(made, PIECES, "the zoo .")
     pieces = PIECES.pieces(PIECES.encode("the zoo."))
     assert reading.words == ["<s>", "the", "zoo", "."]
-    assert reading.unknown == ["zoo"], "z is no letter of the training text"
+    assert list(Unknown(reading.pieces).parts) == ["z"], "no letter of the training text"
     assert len(pieces) > 3
     assert reading.attention.shape == (2, 4, 4, 4)
     np.testing.assert_allclose(reading.attention.sum(-1), 1, atol=1e-6)
@@ -120,7 +121,7 @@ def test_nothing_to_read() -> None:
 def test_a_special_token_in_the_text_is_unknown() -> None:
     reading = read_sentence(model("lstm", SPACED), SPACED, "the </s> sat")
     assert reading.words == ["<s>", "the", "</s>", "sat"]
-    assert reading.unknown == ["</s>"]
+    assert list(Unknown(reading.pieces).parts) == ["</s>"]
 
 
 def test_a_verdict() -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 
-from regard.attention.map import AttentionMap, Word
+from regard.attention import AttentionMap, Word
 from regard.pieces.heads import HEAD_KINDS, Scored
 from regard.pieces.look import Look, LookRequest, WordPlace
-from regard.pieces.text import TextPieces
+from regard.pieces.pieces import Pieces
 
 TEXTS = ["[CLS]", "it", "was", "un", "##real", "[SEP]"]
 WEIGHTS = np.array(
@@ -27,13 +28,14 @@ WEIGHTS = np.array(
 """Of layer 1, head 2."""
 
 
-def pieces() -> TextPieces:
+def pieces() -> Pieces:
     special = [True, False, False, False, False, True]
     words = [
         *(Word("[CLS]", 0, 1), Word("it", 1, 2), Word("was", 2, 3)),
         *(Word("unreal", 3, 5), Word("[SEP]", 5, 6)),
     ]
-    return TextPieces(list(range(6)), list(TEXTS), special, [False] * 5 + [True], words)
+    plain = Pieces.plain(TEXTS, range(6))
+    return replace(plain, words=words, special=special, separators=[False] * 5 + [True])
 
 
 def scored(kind: str, score: float) -> Scored:

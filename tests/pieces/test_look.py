@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from regard.pieces.look import LookRequest, each
+from regard.pieces.look import LookRequest
 from tests.pieces.looks import TEXTS, made_up, pieces
 
 
@@ -20,8 +20,7 @@ def test_what_no_sink_leaves_out() -> None:
 
 def test_a_word_is_what_its_first_token_is() -> None:
     of = [True, False, False, True, False, False]
-    assert each(pieces(), of, words=False) == of
-    assert each(pieces(), of, words=True) == [True, False, False, True, False]
+    assert pieces().by_word(of) == [True, False, False, True, False]
 
 
 def test_its_heads_can_be_ranked() -> None:

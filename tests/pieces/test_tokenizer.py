@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import time
 from pathlib import Path
 
 import pytest
@@ -105,3 +107,21 @@ def test_tokens_of_another_program(bpe: Tokenizer, tmp_path: Path) -> None:
 def test_missing_file(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="No such file"):
         Tokenizer.load(tmp_path / "tokens.json")
+
+
+def test_one_very_long_word_does_not_stall_learning() -> None:
+    """Learning takes time quadratic in the length of a word, so long ones are cut for it."""
+    chance = random.Random(1)
+    word = "".join(chance.choices("abcdefghij", k=160_000))
+    began = time.process_time()
+    tokens = Tokenizer.train([f"a few words and {word}"], 500, least=1)
+    assert time.process_time() - began < 1.5  # 0.2 s; 6 s without the cut
+    assert len(tokens) == 500
+    assert tokens.decode(tokens.encode(word)) == word
+
+
+def test_a_vocabulary_is_of_the_size_that_was_asked_for() -> None:
+    tokens = Tokenizer.train(["abc def"] * 2, 6)
+    with pytest.raises(DataError, match=r"of 6 is smaller than the text needs: .* are 11; ask for"):
+        tokens.require(6)
+    assert tokens.require(0) is tokens

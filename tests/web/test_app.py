@@ -13,6 +13,7 @@ import torch
 from regard.inside import textmodel
 from regard.inside.look import exploration
 from regard.inside.textmodel import load
+from regard.pieces.text import read_text
 from tests.inside.tinytext import STORY
 from tests.web.server import Client, thread
 
@@ -101,14 +102,18 @@ def test_an_enormous_text_is_refused_by_its_beginning(
 ) -> None:
     """500,000 one-letter words: to cut them all would take seconds, and everybody would wait."""
     cut: list[int] = []
-    whole = textmodel.tokens_of
-    monkeypatch.setattr(textmodel, "tokens_of", lambda t, x: cut.append(len(x)) or whole(t, x))
+
+    def counted(tokenizer: Any, text: str) -> Any:
+        cut.append(len(text))
+        return read_text(tokenizer, text)
+
+    monkeypatch.setattr(textmodel, "read_text", counted)
     answer = here.ask("/api/looks", {"model": here.model, "text": "a " * 500_000})
     assert answer.code == 422
-    assert "the beginning of the text alone has" in answer.json["error"]
-    assert cut == []
+    assert "the text has more than 3,000 tokens" in answer.json["error"]
+    assert cut == [24_000], "eight characters for each token of the bound"
     assert here.ask("/api/looks", {"model": here.model, "text": "a b"}).code == 202
-    assert cut == [3]
+    assert cut == [24_000, 3]
 
 
 def test_what_is_not_there(here: Client) -> None:

@@ -22,21 +22,19 @@ def usable(
 
     Whatever wants to see PyTorch's operations (compilers, tracers, vmap, autocast) gets them.
     """
-    it = kernel()
-    if it is None or query.dtype not in DTYPES or query.shape[-1] > MOST_WIDTH:
+    it, dtype = kernel(), query.dtype
+    if it is None or dtype not in DTYPES or (wanted is not None and wanted.top > MOST_TOP):
         return None
-    if not query.shape[-2] or not key.shape[-2] or (wanted and wanted.top > MOST_TOP):
-        return None
-    tensors = (query, key) if value is None else (query, key, value)
-    for tensor in tensors:
+    for tensor in (query, key) if value is None else (query, key, value):
         if type(tensor) is not Tensor and type(tensor) is not torch.nn.Parameter:
             return None
-        if tensor.dtype != query.dtype or not tensor.is_cpu:
+        if tensor.dtype != dtype or not tensor.is_cpu:
             return None
         if tensor.requires_grad and torch.is_grad_enabled():
             return None
-    if value is not None and value.shape[-1] > MOST_WIDTH:
-        return None
+        *_, count, width = tensor.shape
+        if not count or width > MOST_WIDTH:
+            return None
     return None if watched() else it
 
 
@@ -70,8 +68,9 @@ def run(
         after=UNBOUNDED if after is None else after,
         threads=torch.get_num_threads(),
         scale=rule.scale,
-        softcap=rule.softcap or 0.0,
     )
+    if rule.softcap:
+        call.softcap = rule.softcap
     # Tensors that the kernel has the address of are named, so that they live until it is done.
     out = found = None
     if value is not None:  # heads beside each other, ready to be concatenated

@@ -28,8 +28,12 @@ def read_text(text: str | None, file: str | None) -> str:
     if (text is None) == (file is None):
         got = "neither" if text is None else "both"
         raise RegardError(f"give a TEXT (- for standard input) or --file FILE; got {got}")
-    if file is None and text != STDIN:
-        return text or ""
-    from regard.train.data.lines import read_lines
+    from regard.pieces.text import check_text
 
-    return "\n".join(read_lines(STDIN if file is None else file))
+    content = text or ""
+    if file is not None or text == STDIN:
+        from regard.train.data.lines import read_lines
+
+        content = "\n".join(read_lines(STDIN if file is None else file))
+    check_text(content)
+    return content

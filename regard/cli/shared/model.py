@@ -17,7 +17,7 @@ from regard.text import visible
 if TYPE_CHECKING:
     from regard.inside.textmodel import TextModel
     from regard.pieces.look import Look, LookRequest
-    from regard.pieces.text import TextPieces
+    from regard.pieces.pieces import Pieces
 
 PARTS = ["encoder", "decoder", "cross"]
 
@@ -27,11 +27,14 @@ def load_models(*names: str) -> dict[str, TextModel]:
     from rich.console import Console
 
     from regard.inside.find import find
+    from regard.pieces.text import check_tokenizer
 
     console = Console(file=sys.stderr)  # this one, also while transformers is kept quiet
     loaded = {}
     with noted():
         found = {name: find(name) for name in names}  # refused before torch is imported
+        for files in found.values():
+            check_tokenizer(files.folder, files.gguf)
         from regard.inside.textmodel import load
 
         for name, files in found.items():
@@ -65,14 +68,17 @@ def look_at(
     model: TextModel, text: str, request: LookRequest, target: str | None, most: int | None
 ) -> tuple[Look, bool]:
     """Read the text and look at it, with an estimate and progress; and whether Ctrl-C ended it."""
+    from regard.cli.shared.output import note_unknown
     from regard.cli.shared.progress import counted
     from regard.inside.look.look import look
     from regard.inside.look.page import check_page
+    from regard.pieces.unknown import Unknown
     from regard.train.run.stop import stopping
 
     tokens = model.read(text, most)
+    note_unknown(Unknown(tokens), model.title)
     other = model.target(tokens, target, most) if request.part in ("decoder", "cross") else None
-    if request.words and not tokens.grouped:
+    if request.words and not tokens.placed:
         raise RegardError(
             f"--words needs to know where the tokens stand, and the tokenizer of {model.name} "
             "does not say; leave it out"
@@ -106,7 +112,7 @@ def noted() -> Iterator[None]:
                 click.echo(f"regard: note: {visible(text)}", err=True)
 
 
-def estimate_first(run: Callable[[TextPieces], object], tokens: TextPieces) -> None:
+def estimate_first(run: Callable[[Pieces], object], tokens: Pieces) -> None:
     """For a long text, said before the work begins: what it will take, measured on its start."""
     from regard.cost.estimate import LARGE, estimate
 

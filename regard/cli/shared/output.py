@@ -1,4 +1,4 @@
-"""Where a command's JSON, pages and pictures go."""
+"""Where a command's JSON, pages and pictures go, and its notes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from regard.files import check_writable, is_stream, write_text
 from regard.text import visible
 
 if TYPE_CHECKING:
+    from regard.pieces.pieces import Pieces
     from regard.pieces.sheet import Subject
+    from regard.pieces.unknown import Unknown
     from regard.trace import Trace
 
 
@@ -76,13 +78,17 @@ def write_trace_page(
     trace: Trace,
     title: str,
     model: str,
+    read: Pieces,
     quietly: bool,
     start: dict[str, Any] | None = None,
 ) -> None:
-    """Write a page of what a model noted while it ran."""
+    """Write a page of what a model noted while it read these pieces."""
+    from regard.pieces.unknown import Unknown
     from regard.views.page import subject_of_trace
 
-    subject = subject_of_trace(trace, title, model=model, start=start)
+    note = Unknown(read).note(model)
+    notes = [note] if note else []
+    subject = subject_of_trace(trace, title, model=model, notes=notes, start=start, text=read)
     if not subject.sheets:
         raise RegardError(
             f"{trace.mechanism or model} has no attention, and a page shows attention"
@@ -95,3 +101,9 @@ def say_written(*files: str | None, quietly: bool = False) -> None:
     there = [visible(file) for file in files if file and file != "-"]
     if there:
         click.echo(f"Written: {', '.join(there)}", err=quietly)
+
+
+def note_unknown(unknown: Unknown, model: str, **how: str) -> None:
+    """Say on stderr what of a text ``model`` could not read, if there is anything."""
+    if unknown:
+        click.echo(f"regard: note: {visible(unknown.note(model, **how))}", err=True)

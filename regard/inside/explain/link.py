@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from regard.pieces.pieces import Pieces
+from regard.text import Word, quoted
 from regard.trace import Array
 
 # Articles, determiners, quantifiers; pronouns and question words; be, have, do, auxiliaries and
@@ -33,13 +35,14 @@ FUNCTION_WORDS = frozenset(_WORDS.split())
 
 @dataclass(frozen=True)
 class HeadLink:
-    """What one head gives from one token to another."""
+    """What one head gives from one word to another."""
 
     layer: int
     head: int
-    word: int
-    to: int
+    word: Word
+    to: Word
     weight: float
+    """From a word of several tokens their mean, to one their sum."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +58,12 @@ class Choice:
     """How many heads were compared."""
 
 
-def is_content(token: str, special: bool) -> bool:
-    """Whether a token stands for a thing, an action or a quality."""
+def is_content(token: str, silent: bool) -> bool:
+    """Whether a token stands for a thing, an action or a quality; one that the model cannot read
+    (``silent``) stands for nothing."""
     word = token.lower()
     return (
-        not special
+        not silent
         and not word.startswith("##")
         and any(sign.isalpha() for sign in word)
         and word not in FUNCTION_WORDS
@@ -68,48 +72,64 @@ def is_content(token: str, special: bool) -> bool:
 
 def choose(
     weights: Array,
-    tokens: Sequence[str],
-    special: Sequence[bool],
+    pieces: Pieces,
     *,
-    word: int | None = None,
-    to: int | None = None,
+    word: Word | None = None,
+    to: Word | None = None,
     layer: int | None = None,
     head: int | None = None,
 ) -> Choice:
     """The strongest link in ``weights`` (layers, heads, n, n) between the words, where given.
 
     Without ``to`` it leads to an earlier content word if there is one (words refer back), else to
-    any other content word, else to any other word; never to a special token.
+    any other content word, else to any other word; never to what the model cannot read.
     """
     layers = range(weights.shape[0]) if layer is None else [layer]
     heads = range(weights.shape[1]) if head is None else [head]
-    words = [i for i, mark in enumerate(special) if not mark] if word is None else [word]
-    among, allowed = next(_targets(tokens, special, words, to))
+    tokens = [Word(label, i, i + 1) for i, label in enumerate(pieces.labels)]
+    known = [token for token in tokens if not pieces.silent[token.start]]
+    rows, columns = ([word] if word else known), ([to] if to else tokens)
+    among, allowed = next(_targets(pieces, rows, to))
     links = []
-    for row in layers:
-        for column in heads:
-            shares = np.where(allowed, weights[row, column][words], -1.0)
+    for k in layers:
+        for h in heads:
+            shares = np.where(allowed, _between(weights[k, h], rows, columns), -1.0)
             i, j = np.unravel_index(int(shares.argmax()), shares.shape)
-            links.append(HeadLink(row, column, words[i], int(j), float(shares[i, j])))
+            links.append(HeadLink(k, h, rows[i], columns[j], float(shares[i, j])))
     links.sort(key=lambda link: -link.weight)
     return Choice(links[0], links[1:3], among, len(links))
 
 
-def _targets(
-    tokens: Sequence[str], special: Sequence[bool], words: list[int], to: int | None
-) -> Iterator[tuple[str, Array]]:
-    """What a link may lead to, (words, n), the best rule first; each with its name."""
-    n = len(tokens)
+def _between(weights: Array, rows: Sequence[Word], columns: Sequence[Word]) -> Array:
+    """(rows, columns): what each word gives each other; of several words, all are of one token."""
+    if len(rows) == 1:
+        weights = weights[rows[0].start : rows[0].stop].mean(0, keepdims=True)
+    else:
+        weights = weights[[row.start for row in rows]]
+    if len(columns) == 1:
+        weights = weights[:, columns[0].start : columns[0].stop].sum(1, keepdims=True)
+    return weights
+
+
+def _targets(pieces: Pieces, rows: Sequence[Word], to: Word | None) -> Iterator[tuple[str, Array]]:
+    """What a link may lead to, (rows, n), the best rule first; each with its name."""
     if to is not None:
-        yield repr(tokens[to]), np.arange(n)[None] == to
-    content = np.array([is_content(*pair) for pair in zip(tokens, special, strict=True)])
-    real = ~np.array(special)
-    rows, columns = np.array(words)[:, None], np.arange(n)[None]
+        yield quoted(name_of(pieces, to)), np.ones((len(rows), 1), dtype=bool)
+    silent = pieces.silent
+    content = np.array([is_content(*pair) for pair in zip(pieces.labels, silent, strict=True)])
+    starts, stops = np.array([(row.start, row.stop) for row in rows]).T[..., None]
+    columns = np.arange(len(pieces))[None]
+    other = (columns < starts) | (columns >= stops)
     for name, allowed in (
-        ("an earlier content word", content & (columns < rows)),
-        ("another content word", content & (columns != rows)),
-        ("another word", real & (columns != rows)),
-        ("any token", np.ones((len(words), n), dtype=bool)),
+        ("an earlier content word", content & (columns < starts)),
+        ("another content word", content & other),
+        ("another word", ~np.array(silent) & other),
+        ("any token", np.broadcast_to(~np.array(pieces.unknown), other.shape)),
     ):
         if allowed.any():
             yield name, allowed
+
+
+def name_of(pieces: Pieces, word: Word) -> str:
+    """A token as the model reads it, a word of several as it was written."""
+    return pieces.labels[word.start] if word.stop - word.start == 1 else word.text

@@ -1,28 +1,35 @@
 """Model: one head of a real model as a worked example, and the proof that its numbers are real.
 
-Everything is computed in float64 with every step recorded. The proof runs the model as it always
-runs, in float32, with the fused kernel and nothing recorded, and compares.
+One pass in float64 with every step recorded gives everything that is shown. The proof is the pass
+that the model always makes, in float32, with the fused kernel and nothing recorded. What can be
+known to be wrong without the weights (the text, a word, a layer) is said before torch is loaded.
 """
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from regard.errors import ModelError, RegardError, UnknownWordError
+from regard.errors import DataError, ModelError, RegardError
 from regard.inside.explain.link import Choice, choose
 from regard.inside.find import find
-from regard.inside.observe.observe import observe
 from regard.inside.pinned import PINNED
-from regard.models.bert.encoder import BertEncoder
-from regard.models.bert.file import load_bert
-from regard.models.bert.text import BertReading, BertText
+from regard.models.bert.config import read_config
+from regard.pieces.pieces import Pieces
+from regard.pieces.text import check_length, load_tokenizer, read_text
+from regard.pieces.unknown import Unknown
 from regard.record import record
-from regard.text import find_token
+from regard.text import Word
 from regard.trace import Array, Trace
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from regard.models.bert.encoder import BertEncoder
 
 EMBEDDING = ("word_vectors", "position_vectors", "type_vectors", "embedding")
 
@@ -45,27 +52,47 @@ class Explained:
     model: str
     shape: tuple[int, int]
     """Layers, and heads of each."""
-    reading: BertReading
+    reading: Pieces
     layer: int
     head: int
-    word: int
-    to: int
+    word: Word
+    to: Word
     """The other word of the link."""
     choice: Choice | None
     """How layer and head were chosen, if they were not given."""
+    whole: Trace
+    """Every step of every layer."""
     trace: Trace
+    """Those of the embedding and of this layer."""
     proof: Proof
 
     @property
+    def given(self) -> Array:
+        """What each token of the word gives to the other word, in this head."""
+        rows: Array = self.trace.value("weights")[self.head, self.word.start : self.word.stop]
+        given: Array = rows[:, self.to.start : self.to.stop].sum(-1)
+        return given
+
+    @property
+    def share(self) -> float:
+        """What the word gives to the other: the mean over its tokens."""
+        return float(self.given.mean())
+
+    @property
+    def token(self) -> int:
+        """The token whose steps are shown: of a word of several, the one that gives most."""
+        return self.word.start + int(self.given.argmax())
+
+    @property
     def weights(self) -> Array:
-        """What the word gives to each token, in this head."""
-        row: Array = self.trace.value("weights")[self.head, self.word]
+        """What that token gives to each token, in this head."""
+        row: Array = self.trace.value("weights")[self.head, self.token]
         return row
 
     @property
     def scaled(self) -> Array:
         """The scores that these weights are made of."""
-        row: Array = self.trace.value("scaled")[self.head, self.word]
+        row: Array = self.trace.value("scaled")[self.head, self.token]
         return row
 
 
@@ -80,12 +107,23 @@ class Model:
         if found.gguf is not None:
             raise ModelError(f"regard explain computes BERT encoders; {name!r} is a GGUF file")
         self.name = name if name in PINNED else found.folder.name
-        self.text = BertText.load(found.folder)
-        self.single = load_bert(found.folder)
-        self.exact = load_bert(found.folder).double()
-        self.shape = self.single.config.layers, self.single.config.heads
+        self.folder = found.folder
+        self.config = read_config(found.folder)
+        self.tokenizer = load_tokenizer(found.folder)
+        self.shape = self.config.layers, self.config.heads
 
-    @torch.no_grad()
+    @cached_property
+    def single(self) -> BertEncoder:
+        """The model as it runs."""
+        from regard.models.bert.file import load_bert
+
+        return load_bert(self.folder).requires_grad_(False)
+
+    @cached_property
+    def exact(self) -> BertEncoder:
+        """The model as it is explained, in float64."""
+        return deepcopy(self.single).double()
+
     def explain(
         self,
         text: str,
@@ -95,57 +133,55 @@ class Model:
         head: int | None = None,
     ) -> Explained:
         """The steps of one head for ``word``; what is not given is chosen by its strongest link."""
-        for name, number, count in (
-            ("layer", layer, self.shape[0]),
-            ("head", head, self.shape[1]),
-        ):
-            if number is not None and not 0 <= number < count:
-                raise RegardError(
-                    f"{self.name} has {count} {name}s, counted from 0: {name} must be from 0 to "
-                    f"{count - 1}, got {number}"
-                )
-        reading = self.text.read(text)
-        place = None if word is None else place_of(reading, word)
-        target = None if to is None else place_of(reading, to)
+        self._check("layer", layer, self.shape[0])
+        self._check("head", head, self.shape[1])
+        reading = self.read(text)
+        place = None if word is None else reading.word(word)[0]
+        target = None if to is None else reading.word(to)[0]
+        whole = self._recorded(reading)
         choice = choose(
-            self._weights(reading),
-            reading.tokens,
-            reading.special,
+            np.stack([step.value for step in whole.all("weights")]),
+            reading,
             word=place,
             to=target,
             layer=layer,
             head=head,
         )
         best = choice.best
-        trace, proof = self._computed(reading, best.layer, best.head)
+        title = f"{self.name} layer {best.layer} head {best.head}"
+        inside = f"layer {best.layer}"
+        steps = [s for s in whole if s.name in EMBEDDING or inside in s.scope.split("/")]
+        trace = Trace(steps, mechanism=title, tokens=reading.labels)
+        proof = proved(trace, forward_pass(self.single, reading.ids, best.layer))
         given = layer is not None and head is not None
         return Explained(
             *(self.name, self.shape, reading, best.layer, best.head, best.word, best.to),
-            *(None if given else choice, trace, proof),
+            *(None if given else choice, whole, trace, proof),
         )
 
-    @torch.no_grad()
-    def whole(self, reading: BertReading) -> Trace:
-        """Every step of every layer."""
-        with record(self.name, reading.tokens) as trace:
-            self.exact(reading.ids)
+    def read(self, text: str) -> Pieces:
+        """``text`` as the model reads it; refused if it can read nothing of it."""
+        reading = read_text(self.tokenizer, text)
+        check_length(reading, self.name, self.config.positions)
+        if all(reading.special):
+            raise DataError(f"there is no word in the text {text[:40]!r}")
+        if all(reading.silent):
+            raise DataError(f"nothing can be explained: {Unknown(reading).note(self.name)}")
+        return reading
+
+    def _check(self, name: str, number: int | None, count: int) -> None:
+        if number is not None and not 0 <= number < count:
+            raise RegardError(
+                f"{self.name} has {count} {name}s, counted from 0: {name} must be from 0 to "
+                f"{count - 1}, got {number}"
+            )
+
+    def _recorded(self, reading: Pieces) -> Trace:
+        import torch
+
+        with record(self.name, reading.labels) as trace:
+            self.exact(torch.tensor(reading.ids))
         return trace
-
-    def _weights(self, reading: BertReading) -> Array:
-        """(layers, heads, n, n)"""
-        weights = self.exact(reading.ids, need_weights=True).weights
-        found: Array = torch.stack(weights).numpy()
-        return found
-
-    def _computed(self, reading: BertReading, layer: int, head: int) -> tuple[Trace, Proof]:
-        title = f"{self.name} layer {layer} head {head}"
-        with record(title, reading.tokens) as trace:
-            self.exact(reading.ids)
-        inside = f"layer {layer}"
-        trace.steps = [
-            step for step in trace if step.name in EMBEDDING or inside in step.scope.split("/")
-        ]
-        return trace, proved(trace, forward_pass(self.single, reading.ids, layer))
 
 
 def proved(trace: Trace, own: dict[str, Tensor]) -> Proof:
@@ -154,19 +190,23 @@ def proved(trace: Trace, own: dict[str, Tensor]) -> Proof:
     return Proof(sum(value.numel() for value in own.values()), max(apart))
 
 
-def forward_pass(model: BertEncoder, ids: Tensor, layer: int) -> dict[str, Tensor]:
+def forward_pass(model: BertEncoder, ids: list[int], layer: int) -> dict[str, Tensor]:
     """What the model computes by itself, in one layer: fused attention, nothing recorded.
 
     Queries and keys are those that :func:`regard.observe` sees, the weights those of the maps it
     makes of them: code that the explanation does not use.
     """
+    import torch
+
+    from regard.inside.observe.observe import observe
+
     outputs: list[Tensor] = []
     hook = model.attention(layer).register_forward_hook(
         lambda *call: outputs.append(call[-1].context[0])
     )
     try:
         with observe(model, layers=[layer]) as observation:
-            encoded = model(ids[None])
+            encoded = model(torch.tensor([ids]))
     finally:
         hook.remove()
     seen = observation.layer(layer)
@@ -177,17 +217,3 @@ def forward_pass(model: BertEncoder, ids: Tensor, layer: int) -> dict[str, Tenso
         "output": outputs[0],
         "hidden": encoded.hidden[layer + 1][0],
     }
-
-
-def place_of(reading: BertReading, word: str) -> int:
-    """The token that is ``word``; a word that was cut into several is an error that names them."""
-    try:
-        return find_token(reading.tokens, word)[0]
-    except UnknownWordError:
-        pieces = [reading.tokens[i] for i in reading.pieces(word)]
-        if len(pieces) < 2:
-            raise
-        raise UnknownWordError(
-            f"this model reads {word!r} as {len(pieces)} tokens, {' '.join(pieces)}: "
-            "name one of them"
-        ) from None

@@ -1,10 +1,11 @@
-"""Told: what must be said about an explained head in words: how it was chosen, what is proved."""
+"""What must be said about an explained head in words: how it was chosen, what is proved."""
 
 from __future__ import annotations
 
-from regard.inside.explain.link import HeadLink
+from regard.inside.explain.link import HeadLink, name_of
 from regard.inside.explain.model import Explained
-from regard.text import aligned, visible
+from regard.pieces.pieces import Pieces
+from regard.text import Word, aligned, quoted
 
 
 def format_place(explained: Explained) -> str:
@@ -18,36 +19,44 @@ def format_place(explained: Explained) -> str:
 
 def format_question(explained: Explained) -> str:
     """What the steps answer; of a token that occurs twice, also which is meant."""
-    tokens, place = explained.reading.tokens, explained.word
+    tokens, place, word = explained.reading.labels, explained.token, explained.word
     where = f" at position {place}" if tokens.count(tokens[place]) > 1 else ""
-    return f"What does {visible(tokens[place])!r}{where} take from each token?"
+    count = word.stop - word.start
+    of = f" (of the {count} tokens of {quoted(word.text)} the one that gives most)"
+    return f"What does {quoted(tokens[place])}{where}{of * (count > 1)} take from each token?"
 
 
 def format_choice(explained: Explained) -> str:
     """How the head was found, or which it is if it was given."""
-    word, to = (repr(explained.reading.tokens[i]) for i in (explained.word, explained.to))
-    share = f"{explained.weights[explained.to]:.3f}"
+    reading, share = explained.reading, f"{explained.share:.3f}"
+    word, to = _named(reading, explained.word, "mean"), _named(reading, explained.to, "sum")
     choice = explained.choice
     if choice is None:
         return f"As asked. It gives {share} of the attention of {word} to {to}."
-    others = "; ".join(f"{_place(o)} {_token(explained, o)} {o.weight:.3f}" for o in choice.others)
+    others = "; ".join(
+        f"{_place(o)} {quoted(name_of(reading, o.to))} {o.weight:.3f}" for o in choice.others
+    )
     following = f" Next: {others}." if others else ""
-    to = "" if choice.among == to else f", {to}"
+    asked = choice.among == quoted(name_of(reading, explained.to))
+    among = to if asked else f"{choice.among}, {to}"
     return (
         f"Chosen: of {choice.heads} heads the one with the largest weight from {word} to "
-        f"{choice.among}{to}: {share}.{following}"
+        f"{among}: {share}.{following}"
     )
 
 
 def format_change(first: Explained, second: Explained) -> str:
     """What became of the link, in the other sentence."""
-    word, to = (repr(first.reading.tokens[i]) for i in (first.word, first.to))
-    before = f"{word} gives {to} {first.weights[first.to]:.3f} in the first sentence"
-    places = dict(aligned(first.reading.tokens, second.reading.tokens))
-    place = places.get(first.to)
-    if place is None or second.reading.tokens[place] != first.reading.tokens[first.to]:
+    reading, other = first.reading, second.reading
+    word, to = _named(reading, first.word, "mean"), _named(reading, first.to, "sum")
+    before = f"{word} gives {to} {first.share:.3f} in the first sentence"
+    places = dict(aligned(reading.labels, other.labels))
+    wanted = range(first.to.start, first.to.stop)
+    there = [j for i in wanted if (j := places.get(i)) is not None]
+    if [other.labels[j] for j in there] != [reading.labels[i] for i in wanted]:
         return f"{before}; the second has no such token there."
-    return f"{before} and {second.weights[place]:.3f} in the second."
+    rows = second.trace.value("weights")[second.head, second.word.start : second.word.stop]
+    return f"{before} and {rows[:, there].sum(-1).mean():.3f} in the second."
 
 
 def format_proof(*explained: Explained) -> str:
@@ -71,9 +80,11 @@ def format_limits(explained: Explained) -> str:
     )
 
 
+def _named(reading: Pieces, word: Word, how: str) -> str:
+    """``'it'``, or ``"didn't" (3 tokens, their mean)``."""
+    count = word.stop - word.start
+    return quoted(name_of(reading, word)) + f" ({count} tokens, their {how})" * (count > 1)
+
+
 def _place(link: HeadLink) -> str:
     return f"layer {link.layer} head {link.head}"
-
-
-def _token(explained: Explained, link: HeadLink) -> str:
-    return repr(explained.reading.tokens[link.to])

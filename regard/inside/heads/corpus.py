@@ -24,7 +24,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.attention.statistics import statistics
 from regard.attention.wanted import Wanted
 from regard.errors import DataError, FileError, RegardError, UnknownWordError
 from regard.files import opened, share_read, write_text
@@ -35,12 +34,15 @@ from regard.inside.observe.layer import ObservedLayer
 from regard.inside.observe.observe import observe
 from regard.inside.textmodel import TextModel
 from regard.pieces.heads import HeadPlace, Heads
-from regard.pieces.text import TextPieces
+from regard.pieces.pieces import Pieces
+from regard.pieces.unknown import Unknown
 
 UNIT = 1 << 32
 """Sums count in multiples of 1 / UNIT: 2e9 queries fit, each to 1e-10."""
 BLOCK = 8
 """Lines that a process takes at a time."""
+MOST_STRANGE = 20
+"""Examples of unknown text that are kept."""
 SAVE_EVERY = 10.0
 """Seconds between two savings, at least."""
 
@@ -70,14 +72,19 @@ class Sums:
     """Lines left out because the model (or --max-tokens) does not allow so many tokens."""
     linked: int = 0
     """Lines with both words of the link."""
+    unknown: int = 0
+    """Tokens that stand for text which the model does not know."""
+    strange: list[str] = field(default_factory=list)
+    """Some of that text."""
     tallies: dict[int, Whole] = field(default_factory=dict)
     """By layer, (score chance count, heads, kinds)."""
     links: dict[int, Whole] = field(default_factory=dict)
     """By layer, (heads,)."""
 
     def __iadd__(self, other: Sums) -> Sums:
-        for name in ("texts", "tokens", "empty", "long", "linked"):
+        for name in ("texts", "tokens", "empty", "long", "linked", "unknown"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.strange = list(dict.fromkeys([*self.strange, *other.strange]))[:MOST_STRANGE]
         for mine, theirs in ((self.tallies, other.tallies), (self.links, other.links)):
             for layer, values in theirs.items():
                 mine[layer] = mine[layer] + values if layer in mine else values
@@ -165,7 +172,7 @@ class CorpusReader:
     def __init__(self, model: TextModel, link: tuple[str, str] | None, most: int | None) -> None:
         self.model, self.link, self.most = model, link, most
         self.sums = Sums()
-        self.tokens: TextPieces | None = None
+        self.tokens: Pieces | None = None
         self.patterns: Patterns | None = None
         self.ends: tuple[Tensor, Tensor] | None = None
         self.stack = ExitStack()
@@ -197,12 +204,14 @@ class CorpusReader:
         self.sums.texts += 1
         self.sums.tokens += len(self.tokens)
         self.sums.linked += self.ends is not None
+        if unknown := Unknown(self.tokens):
+            self.sums += Sums(unknown=sum(self.tokens.unknown), strange=list(unknown.parts))
         if not self.watching:
             self.stack.enter_context(observe(self.model.network, each=self._add))
             self.watching = True
         self.model.run(self.tokens)
 
-    def _ends(self, tokens: TextPieces) -> tuple[Tensor, Tensor] | None:
+    def _ends(self, tokens: Pieces) -> tuple[Tensor, Tensor] | None:
         if self.link is None:
             return None
         try:
@@ -221,7 +230,7 @@ class CorpusReader:
         long = heads * queries * item.key.shape[1] > MOST
         found = None
         if long or self.ends is not None:
-            found = statistics(item.query, item.key, item.rule, Wanted(entropy=long, received=long))
+            found = item.statistics(Wanted(entropy=long, received=long))
         tally = self.patterns.tally(item, found if long else None)
         added = Sums(
             tallies={number: _whole(torch.stack((tally.score, tally.chance, tally.count)))}

@@ -20,7 +20,7 @@ from regard.inside.heads.kinds import WINDOW, Tally
 from regard.inside.heads.pairs import MOST, seen_counts, visible, weights_between
 from regard.inside.observe.layer import Item
 from regard.pieces.heads import HEAD_KINDS
-from regard.pieces.text import TextPieces
+from regard.pieces.pieces import Pieces
 
 OFFSETS = {"previous": -1, "same": 0, "next": 1}
 
@@ -32,7 +32,7 @@ class Patterns:
     first, separator and broad are counted.
     """
 
-    def __init__(self, tokens: TextPieces, cross: bool = False) -> None:
+    def __init__(self, tokens: Pieces, cross: bool = False) -> None:
         self.tokens, self.cross = tokens, cross
         self._dense: dict[tuple[object, ...], tuple[Tensor, Tensor, Tensor]] = {}
 
@@ -58,7 +58,9 @@ class Patterns:
 
     def _add_dense(self, sums: Tally, item: Item) -> None:
         """All pairs at once."""
-        weights = softmax(item.rule.scores(item.query, item.key))
+        weights = item.weights
+        if weights is None:
+            weights = softmax(item.rule.scores(item.query, item.key))
         targets, chance, count = self._targets(item)
         last = HEAD_KINDS.index("broad")
         if targets.shape[0] == 1:

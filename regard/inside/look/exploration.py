@@ -17,19 +17,18 @@ from torch import Tensor
 
 from regard.attention.map import AttentionMap
 from regard.attention.rule import softmax
-from regard.attention.statistics import statistics
 from regard.attention.wanted import Wanted
 from regard.errors import RegardError
 from regard.inside.heads.kinds import scored
 from regard.inside.heads.patterns import Patterns
-from regard.inside.look.page import names_of, texts_of, title_of
+from regard.inside.look.page import PageLayers
 from regard.inside.observe.layer import Item, ObservedLayer
 from regard.inside.observe.observation import Observation
 from regard.inside.observe.observe import observe
 from regard.inside.textmodel import TextModel
 from regard.pieces.heads import Scored
+from regard.pieces.pieces import Pieces
 from regard.pieces.sheet import Sheet, Subject, as_array
-from regard.pieces.text import TextPieces
 from regard.trace import Array
 
 TILE = 128
@@ -58,8 +57,8 @@ class Exploration:
     """One text (and what a decoder reads), the model, and what was observed of it."""
 
     model: TextModel
-    tokens: TextPieces
-    target: TextPieces | None
+    tokens: Pieces
+    target: Pieces | None
     text: str
     observation: Observation = field(default_factory=Observation)
     layer_heads: dict[int, LayerHeads] = field(default_factory=dict)
@@ -69,13 +68,12 @@ class Exploration:
         """Run the model over the text; ``check`` is called before each module, and what it raises
         ends the pass."""
         dtype = torch.float16 if len(self.tokens) > LONG else None
-        names = names_of(self.tokens, self.target, self.model.has_both)
         network = self.model.network
         with ExitStack() as stack:
             for module in network.modules():
                 hook = module.register_forward_pre_hook(lambda *_: check())
                 stack.callback(hook.remove)
-            with observe(network, dtype=dtype, tokens=names, values=True) as self.observation:
+            with observe(network, dtype=dtype, values=True) as self.observation:
                 self.model.run(self.tokens, self.target)
 
     @property
@@ -87,12 +85,10 @@ class Exploration:
 
     def subject(self) -> tuple[Subject, list[tuple[int, int]]]:
         """Everything of a short text; of a long one, what layers there are; and their shapes."""
-        subject = self.observation.subject(
-            title_of(self.text),
-            model=self.model.title,
-            texts=texts_of(self.tokens, self.target, self.model.has_both),
-            start={"view": "overview"},
-        )
+        page = PageLayers(self.model, self.tokens, self.target)
+        for layer in self.observation:
+            page.add(layer)
+        subject = page.subject(self.text)
         shapes = [sheet.shape for sheet in subject.sheets]
         if subject.numbers > WHOLE:
             for sheet in subject.sheets:
@@ -185,10 +181,10 @@ class Exploration:
         return as_array(torch.cat(strips))
 
 
-def _heads(layer: ObservedLayer, tokens: TextPieces) -> LayerHeads:
+def _heads(layer: ObservedLayer, tokens: Pieces) -> LayerHeads:
     item = layer.item()
     wanted = Wanted(entropy=True, received=True, cells=THUMBNAIL)
-    seen = statistics(item.query, item.key, item.rule, wanted)
+    seen = item.statistics(wanted)
     assert seen.entropy is not None
     assert seen.pooled_max is not None
     return LayerHeads(

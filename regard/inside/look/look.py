@@ -14,9 +14,9 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from regard.attention.map import AttentionMap, HeadMap, Word, word_sums
+from regard.attention.map import AttentionMap, HeadMap, StoredMap, word_sums
 from regard.attention.rule import to_weights
-from regard.attention.statistics import BLOCK_NUMBERS, largest, statistics
+from regard.attention.statistics import BLOCK_NUMBERS, largest
 from regard.attention.wanted import Statistics, Wanted
 from regard.errors import RegardError
 from regard.inside.heads.kinds import scored
@@ -26,8 +26,9 @@ from regard.inside.look.page import PageLayers
 from regard.inside.observe.layer import Item, ObservedLayer
 from regard.inside.observe.observe import observe
 from regard.inside.textmodel import PARTS, TextModel
-from regard.pieces.look import Look, LookRequest, WordPlace, each
-from regard.pieces.text import TextPieces
+from regard.pieces.look import Look, LookRequest, WordPlace
+from regard.pieces.pieces import Pieces
+from regard.text import Word
 
 PER_ROW = 8
 """Largest weights of each row among which the strongest links are sought."""
@@ -39,10 +40,10 @@ class Stopped(Exception):  # noqa: N818
 
 def look(
     model: TextModel,
-    tokens: TextPieces,
+    tokens: Pieces,
     request: LookRequest | None = None,
     *,
-    target: TextPieces | None = None,
+    target: Pieces | None = None,
     progress: Callable[[int, int], None] | None = None,
     stop: threading.Event | None = None,
 ) -> Look:
@@ -56,7 +57,7 @@ def look(
 
     def add(layer: ObservedLayer) -> None:
         if page is not None:
-            page.add(observation, layer)
+            page.add(layer)
         if looker.wants(layer):
             looker.add(layer)
             if progress:
@@ -65,16 +66,11 @@ def look(
             raise Stopped
 
     try:
-        with observe(
-            model.network,
-            each=add,
-            statistics=looker.wanted,
-            tokens=None if page is None else page.names,
-            values=page is not None,
-        ) as observation:
+        with observe(model.network, each=add, statistics=looker.wanted, values=page is not None):
             model.run(tokens, target)
-        if page is not None and looker.result.done:
-            looker.result.page = page.subject(observation)
+        if page is not None and page.sheets:
+            page.check()
+            looker.result.page = page.subject()
     except Stopped:
         pass
     looker.check()
@@ -87,9 +83,9 @@ class Looker:
     def __init__(
         self,
         model: TextModel,
-        tokens: TextPieces,
+        tokens: Pieces,
         request: LookRequest,
-        target: TextPieces | None = None,
+        target: Pieces | None = None,
     ) -> None:
         if model.has_both != bool(request.part) or (request.part and request.part not in PARTS):
             raise RegardError(
@@ -161,7 +157,7 @@ class Looker:
         return Wanted(top, entropy=True, received=True, cells=self.request.cells)
 
     def _statistics(self, item: Item) -> Statistics:
-        return statistics(item.query, item.key, item.rule, self.wanted)
+        return item.statistics(self.wanted)
 
     def _add_links(self, layer: int, item: Item, found: Statistics) -> None:
         queries, keys = self.result.queries, self.result.keys
@@ -171,9 +167,12 @@ class Looker:
             assert found.top_weights is not None
             assert found.top_keys is not None
             top, where = found.top_weights.cpu(), found.top_keys.cpu()
-        words = self.request.words
-        rows = torch.tensor(each(queries, queries.special, words))
-        bad = torch.tensor(each(keys, keys.sinks, words))[where] | rows.unsqueeze(-1)
+        silent = queries.silent
+        ends = [a or b for a, b in zip(keys.sinks, keys.unknown, strict=True)]
+        if self.request.words:
+            silent, ends = queries.by_word(silent), keys.by_word(ends)
+        rows = torch.tensor(silent)
+        bad = torch.tensor(ends)[where] | rows.unsqueeze(-1)
         if not self.cross:
             bad |= where == torch.arange(len(rows)).unsqueeze(-1)
         wide = where.shape[2]
@@ -217,20 +216,26 @@ class Looker:
         heads = item.query.shape[0]
         if not 0 <= head < heads:
             raise RegardError(f"heads are counted from 0: this layer has {heads}, got {head}")
-        rule = item.rule.of_head(head)
-        if rule.bias is not None:
-            rule = replace(rule, bias=rule.bias.clone())  # a map outlives its layer
-        made = HeadMap(
-            item.query[head].clone(),
-            item.key[head // (heads // item.key.shape[0])].clone(),
-            **vars(rule),
-            lse=found.lse[head],
-            queries=self.result.queries.texts,
-            keys=self.result.keys.texts,
-        )
+        made = self._head(item, found, head)
         if self.request.words:
             return made.by_word(self.result.queries.words, self.result.keys.words)
         return made
+
+    def _head(self, item: Item, found: Statistics, head: int) -> AttentionMap:
+        queries, keys = self.result.queries.labels, self.result.keys.labels
+        if item.weights is not None:
+            return StoredMap(item.weights[head].clone(), queries=queries, keys=keys)
+        rule = item.rule.of_head(head)
+        if rule.bias is not None:
+            rule = replace(rule, bias=rule.bias.clone())  # a map outlives its layer
+        return HeadMap(
+            item.query[head].clone(),
+            item.key[head // (len(item.query) // len(item.key))].clone(),
+            **vars(rule),
+            lse=found.lse[head],
+            queries=queries,
+            keys=keys,
+        )
 
 
 def word_tops(

@@ -8,11 +8,13 @@ import torch
 from torch import Tensor
 
 from regard.inside.observe.layer import Item, ObservedLayer
-from regard.pieces.sheet import Sheet, SheetText, as_array, some
+from regard.pieces.marks import from_labels
+from regard.pieces.pieces import Pieces
+from regard.pieces.sheet import Sheet, as_array, some
 
 
 def sheet_of(
-    layer: ObservedLayer, batch: int, names: tuple[list[str], list[str]], texts: list[SheetText]
+    layer: ObservedLayer, batch: int, names: tuple[list[str], list[str]], texts: list[Pieces]
 ) -> Sheet:
     """One batch item of a layer, padding removed.
 
@@ -39,10 +41,10 @@ def sheet_of(
     return sheet
 
 
-def _place(texts: list[SheetText], tokens: list[str], count: int, name: str) -> int:
-    text = SheetText(tokens, name) if tokens else SheetText.numbered(count)
+def _place(texts: list[Pieces], tokens: list[str], count: int, name: str) -> int:
+    text = from_labels(tokens, name) if tokens else Pieces.numbered(count)
     for place, other in enumerate(texts):
-        if other.tokens == text.tokens:
+        if other.labels in (tokens, text.labels):
             return place
     texts.append(text)
     return len(texts) - 1

@@ -9,8 +9,6 @@ weights of published models; the attention is regard's own, and can be recorded 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -19,46 +17,11 @@ from torch import Tensor, nn
 
 from regard.attention import Mask, MultiHeadAttention
 from regard.errors import RegardError, ShapeError
-from regard.models.config import ModelConfig, share, whole
+from regard.models.bert.config import BertConfig
 from regard.models.dropout import Dropout
 from regard.record import note, scope
 
 AXES = ("position", "width")
-
-
-@dataclass(frozen=True)
-class BertConfig(ModelConfig):
-    """The shape of a BERT encoder; the defaults are those of BERT base."""
-
-    vocabulary: int = 30522
-    """How many tokens there are."""
-    width: int = 768
-    """Of a token's vector."""
-    layers: int = 12
-    heads: int = 12
-    """Of each layer."""
-    feedforward: int = 3072
-    """The width inside the feed-forward network."""
-    positions: int = 512
-    """The most tokens that a text may have: each position's vector is learned."""
-    types: int = 2
-    """Token types; a text alone is of type 0, the second of a pair of type 1."""
-    epsilon: float = 1e-12
-    """Added to the variance by each norm."""
-    dropout: float = 0.1
-    """The share of numbers and of attention weights dropped while training."""
-
-    what = "a BERT encoder"
-
-    def problems(self) -> Iterator[str]:
-        sizes = ("vocabulary", "width", "layers", "heads", "feedforward", "positions", "types")
-        wrong = [problem for name in sizes for problem in whole(name, getattr(self, name), 1)]
-        yield from wrong
-        if not wrong and self.width % self.heads:
-            yield f"heads must divide width, got {self.heads} and {self.width}"
-        yield from share("dropout", self.dropout)
-        if not self.epsilon > 0:
-            yield f"epsilon must be more than 0, got {self.epsilon!r}"
 
 
 class BertOutput(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -10,28 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regard.errors import ConfigError, ModelError
-from regard.models.bert.encoder import BertConfig, BertEncoder
+from regard.errors import ModelError
+from regard.models.bert.config import read_config
+from regard.models.bert.encoder import BertEncoder
 
-SETTINGS = {
-    "vocabulary": "vocab_size",
-    "width": "hidden_size",
-    "layers": "num_hidden_layers",
-    "heads": "num_attention_heads",
-    "feedforward": "intermediate_size",
-    "positions": "max_position_embeddings",
-    "types": "type_vocab_size",
-    "epsilon": "layer_norm_eps",
-    "dropout": "hidden_dropout_prob",
-}
-"""Our names and those of config.json."""
-SUPPOSED = {
-    "model_type": "bert",
-    "hidden_act": "gelu",
-    "position_embedding_type": "absolute",
-    "is_decoder": False,
-}
-"""What else config.json may say, and what :class:`BertEncoder` computes."""
 EMBEDDING = {
     "words": "word_embeddings",
     "positions": "position_embeddings",
@@ -62,30 +43,6 @@ def load_bert(folder: str | os.PathLike[str]) -> BertEncoder:
         model = BertEncoder(config)
     model.load_state_dict(_weights_for(model, read_tensors(folder), str(folder)), assign=True)
     return model.eval()
-
-
-def read_config(folder: Path) -> BertConfig:
-    """config.json, which must describe what :class:`BertEncoder` computes."""
-    path = folder / "config.json"
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ModelError(f"cannot read {str(path)!r}: {error.strerror}") from error
-    except ValueError as error:
-        raise ModelError(f"{str(path)!r} is not JSON: {error}") from error
-    if not isinstance(content, dict):
-        raise ModelError(f"{str(path)!r} must hold names and values")
-    for name, value in SUPPOSED.items():
-        if content.get(name, value) != value or (name == "model_type" and name not in content):
-            raise ModelError(
-                f"regard's own encoder computes BERT: {name} must be {value!r} in {str(path)!r}, "
-                f"got {content.get(name)!r}; regard.observe looks into other models"
-            )
-    given = {ours: content[theirs] for ours, theirs in SETTINGS.items() if theirs in content}
-    try:
-        return BertConfig(**given)
-    except (ConfigError, TypeError) as error:
-        raise ModelError(f"{str(path)!r}: {error}") from error
 
 
 def read_tensors(folder: Path) -> dict[str, Tensor]:

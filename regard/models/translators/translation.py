@@ -12,8 +12,10 @@ import torch
 from regard.errors import DataError
 from regard.models.translators.base import Translator
 from regard.models.translators.beam import Hypothesis, translate_batch
+from regard.pieces.pieces import Pieces
+from regard.pieces.text import learned_pieces, written_pieces
 from regard.pieces.tokenizer import BOS, EOS, SPECIAL, Tokenizer
-from regard.pieces.words import gathered
+from regard.pieces.words import by_word
 from regard.record import record
 from regard.trace import Array, Step, Trace
 
@@ -32,6 +34,8 @@ class Translation:
     alignment: Array
     score: float
     """log p / length^length_penalty"""
+    read: Pieces
+    """The sentence as the model read it, its end mark included."""
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -66,24 +70,26 @@ def translate_texts(
     """
     for start in range(0, len(texts), 32 * batch):
         window = texts[start : start + 32 * batch]
-        sources = [[*ids, EOS] if ids else [] for ids in tokens.encode_all(window)]
-        for number, ids in enumerate(sources, start + 1):
-            if len(ids) > MOST_TOKENS:
+        sources = [
+            pieces.before(SPECIAL[EOS], EOS) if len(pieces) else pieces
+            for pieces in learned_pieces(tokens, window)
+        ]
+        for number, pieces in enumerate(sources, start + 1):
+            if len(pieces) > MOST_TOKENS:
                 raise DataError(
                     f"a sentence to translate may have {MOST_TOKENS:,} tokens, number {number:,} "
-                    f"has {len(ids):,}: its time grows with the square of that; give one sentence "
-                    "a line"
+                    f"has {len(pieces):,}: the time grows with the square; give one sentence a line"
                 )
         found: dict[int, Hypothesis] = {}
-        order = sorted((i for i, ids in enumerate(sources) if ids), key=lambda i: len(sources[i]))
+        order = sorted((i for i, s in enumerate(sources) if len(s)), key=lambda i: len(sources[i]))
         for first in range(0, len(order), batch):
             rows = order[first : first + batch]
             results = _translate(
-                model, [sources[i] for i in rows], beam, length_penalty, layer, head
+                model, [sources[i].ids for i in rows], beam, length_penalty, layer, head
             )
             found.update(zip(rows, results, strict=True))
-        for i, ids in enumerate(sources):
-            yield _finished(tokens, ids, found.get(i), words)
+        for i, source in enumerate(sources):
+            yield _finished(tokens, source, found.get(i), words)
 
 
 def _translate(
@@ -111,27 +117,30 @@ def _translate(
 
 
 def _finished(
-    tokens: Tokenizer, source: list[int], found: Hypothesis | None, words: bool
+    tokens: Tokenizer, source: Pieces, found: Hypothesis | None, words: bool
 ) -> Translation:
     if found is None:
-        return Translation("", [], [], np.zeros((0, 0), np.float32), 0.0)
-    before, after = tokens.pieces(source), tokens.pieces(found.ids)
-    weights = np.zeros((len(after), len(before)), np.float32)
+        return Translation("", [], [], np.zeros((0, 0), np.float32), 0.0, source)
+    target = written_pieces(tokens, found.ids)
+    before, after = source.labels, target.labels
+    weights = np.zeros((len(target), len(source)), np.float32)
     if found.weights is not None:
-        weights = found.weights[: len(after)].float().numpy()
+        weights = found.weights[: len(target)].float().numpy()
     if words:
-        before, weights = gathered(before, weights.T, mean=False)
-        after, weights = gathered(after, weights.T, mean=True)
-    return Translation(tokens.decode(found.ids), before, after, weights, found.score)
+        before, after = ([word.text for word in side.words] for side in (source, target))
+        weights = by_word(weights.T, source.words, mean=False).T
+        weights = by_word(weights, target.words, mean=True)
+    return Translation(tokens.decode(found.ids), before, after, weights, found.score, source)
 
 
-def trace_of(model: Translator, tokens: Tokenizer, text: str, found: Translation) -> Trace:
+def trace_of(model: Translator, tokens: Tokenizer, found: Translation) -> Trace:
     """Every step of the model as it says the translation that it found, and the alignment."""
-    ids = [*tokens.encode(text), EOS]
+    source = found.read
     said = [BOS, *tokens.encode(found.text)]
-    with torch.no_grad(), record(model.config.model, tokens.pieces(ids)) as trace:
-        model.eval()(torch.tensor([ids]), torch.tensor([len(ids)]), torch.tensor([said]))
-    _name_targets(trace, tokens.pieces(said), tokens.pieces(ids))
+    with torch.no_grad(), record(model.config.model, source.labels) as trace:
+        ids, lengths = torch.tensor([source.ids]), torch.tensor([len(source)])
+        model.eval()(ids, lengths, torch.tensor([said]))
+    _name_targets(trace, tokens.pieces(said), source.labels)
     step = Step(
         "words",
         found.alignment,

@@ -9,6 +9,7 @@ from typing import Any
 
 from regard.errors import FileError, MissingExtraError
 from regard.files import replacing, write_text
+from regard.train.run.state import RunState
 
 
 class Log:
@@ -34,13 +35,24 @@ class Log:
                     self.board.add_scalar(f"{event}/{name}", value, values["step"])
             self.board.flush()
 
-    def rewind(self, step: int) -> None:
-        """Take back what was logged after ``step``: it will happen again."""
+    def rewind(self, state: RunState) -> None:
+        """Take back what was logged after ``state``: it will happen again."""
         if self.path is None or not self.path.exists():
             return
-        kept = [e for e in read_log(self.path) if e.get("step", 0) <= step]
-        rows = [json.dumps(event, ensure_ascii=False) + "\n" for event in kept]
+        after = {"valid": state.validated, "average": state.ended, "end": state.ended}
+
+        def seen(event: dict[str, Any]) -> bool:
+            step = int(event.get("step", 0))
+            now = step == state.step and step <= after.get(event.get("event", ""), step)
+            return step < state.step or now
+
+        rows = [json.dumps(e, ensure_ascii=False) + "\n" for e in read_log(self.path) if seen(e)]
         write_text(self.path, "".join(rows))
+
+    def clear(self) -> None:
+        """Forget everything: the run begins."""
+        if self.path is not None:
+            write_text(self.path, "")
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
@@ -67,7 +79,7 @@ def draw_curves(log: Path, picture: Path) -> None:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise MissingExtraError("the picture of the curves", "plot") from error
+        raise MissingExtraError("the picture of the curves", "matplotlib") from error
     events = read_log(log)
     figure = Figure(figsize=(9, 3.6), layout="constrained")
     loss, score = figure.subplots(1, 2)

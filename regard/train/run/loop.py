@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -34,6 +34,23 @@ from regard.train.run.stop import finished, share_done, stopping
 from regard.train.tasks.task import Carrying, Criterion, Task
 
 T = TypeVar("T")
+ASTRAY = 10.0
+"""A loss so many times that of the first update has left all reason."""
+ADVICE = "--resume and a lower --learning-rate, a longer train.warmup or a smaller train.clip"
+NONE_YET = "no checkpoint was made yet"
+
+
+class Moment(NamedTuple):
+    """What a checkpoint is of: of the same moment there is no need for two."""
+
+    step: int
+    validated: int
+    ended: int
+
+    @classmethod
+    def of(cls, state: RunState) -> Moment:
+        """The moment of a state."""
+        return cls(state.step, state.validated, state.ended)
 
 
 class Loop:
@@ -49,15 +66,19 @@ class Loop:
         progress: Progress | None = None,
         log: Log | None = None,
         spent: float = 0.0,
+        after: float = 0.0,
     ) -> None:
+        """``spent``: seconds of this session before the loop; ``after``: needed behind it."""
         self.task, self.config, self.folder = task, config, folder
         self.world = world or World()
         self.progress = progress or Progress()
         self.log = log or Log(folder.log if self.world.main else None)
         self.checkpoints = Checkpoints(folder.checkpoints, self.progress.note)
         self.ranking = Ranking(config, task.higher)
-        self.state = RunState(seconds=spent)
-        self.saved: tuple[int, int] | None = None
+        self.state = RunState()
+        self.spent, self.after = spent, after
+        self.saved: Moment | None = None
+        self.astray = False
         self.plan: tuple[int, list[list[list[int]]]] = (-1, [])
         self.busy, self.counted = 0.0, 0
         task.model.to(self.world.device)
@@ -66,29 +87,36 @@ class Loop:
         self.optimizer = make_optimizer(task.model, config)
         seed_all(config.seed + self.world.rank)
 
-    def run(self, resume: bool = False) -> Outcome:
-        """Train until a limit is reached, or Ctrl-C."""
+    def run(self, resume: bool = False, changed: Mapping[str, Any] | None = None) -> Outcome:
+        """Train until a limit is reached, or Ctrl-C; ``changed``: settings with a new value."""
         if resume:
-            self.restore()
-        self.started = time.monotonic() - self.state.seconds
-        with stopping() as stop:
+            self.restore(changed or {})
+        self.started = time.monotonic() - self.state.seconds - self.spent
+        with stopping() as self.stop:
             while True:
-                asked, self.state.seconds = self.world.highest(
-                    float(stop.is_set()), time.monotonic() - self.started
-                )
-                if asked:
-                    self.save()
-                    return Outcome("interrupted", self.state, averaged=False)
+                if self.asked():
+                    return self.interrupted()
                 if self.validation_due():
                     self.validate()
                     self.save()
                 elif self.config.save_every and self.state.step % self.config.save_every == 0:
                     self.save()
-                reason = finished(self.config, self.state)
+                reason = finished(self.config, self.state, self.after)
                 if reason:
-                    break
+                    return self.finish(reason)
                 self.update()
-        return self.finish(reason)
+
+    def asked(self) -> bool:
+        """Whether Ctrl-C was pressed, in any process; and how late it is, in the slowest."""
+        asked, self.state.seconds = self.world.highest(
+            float(self.stop.is_set()), time.monotonic() - self.started
+        )
+        return bool(asked)
+
+    def interrupted(self) -> Outcome:
+        """Save, so that nothing is lost."""
+        self.save()
+        return Outcome("interrupted", self.state)
 
     def update(self) -> None:
         """One step of Adam on the mean loss of ``accumulate`` batches over all processes."""
@@ -96,20 +124,24 @@ class Loop:
         config, state, world = self.config, self.state, self.world
         batches = self.updates()[state.position]
         tokens = sum(self.task.targets(rows) for rows in batches)
-        rate = learning_rate(config, state.step + 1, share_done(config, state, self.passes()))
+        rate = learning_rate(config, state.step + 1, self.done())
+        before = state.loss
         self.module.train()
         self.optimizer.zero_grad()
         for number, rows in enumerate(batches, 1):
             mine = world.share(rows)
             with gradients_kept(self.module, last=number == len(batches)):
                 # A process without rows of its own still takes part, with a loss of zero.
-                loss = self.module(mine or rows[:1], config.smoothing) * bool(mine)
+                with self.precision():
+                    loss = self.module(mine or rows[:1], config.smoothing) * bool(mine)
                 # Processes average their gradients; times their number that is the sum.
                 (loss * (world.size / tokens)).backward()
             state.loss += float(loss.detach())
         norm = nn.utils.clip_grad_norm_(self.task.model.parameters(), config.clip or math.inf)
         if not math.isfinite(float(whole(norm))):
             raise TrainingError(self._not_a_number(rate))
+        if state.first is None:
+            state.first = world.total(state.loss - before) / tokens
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.step()
@@ -122,6 +154,11 @@ class Loop:
         self.counted += tokens
         self.report(rate, float(whole(norm)))
 
+    def precision(self) -> torch.autocast:
+        """Within it, products are computed in ``config.precision``."""
+        low = self.config.precision == "bfloat16"
+        return torch.autocast(self.world.device.type, torch.bfloat16, enabled=low)
+
     def updates(self) -> list[list[list[int]]]:
         """The batches of each update of this pass."""
         if self.plan[0] != self.state.epoch:
@@ -133,6 +170,10 @@ class Loop:
     def passes(self) -> float:
         """How often the data was read, with the part of this pass."""
         return self.state.epoch + self.state.position / len(self.updates())
+
+    def done(self) -> float:
+        """How much of the run is over, 0 to 1."""
+        return share_done(self.config, self.state, self.passes(), self.after)
 
     def validation_due(self) -> bool:
         """Whether the weights as they are should be validated now, and were not."""
@@ -147,8 +188,12 @@ class Loop:
         figures = self.evaluate()
         better = self.ranking.remember(state, figures[config.monitor], figures["loss"])
         weights = self.weights()
-        if better:
+        # An average that the run once ended with is the model until a single one beats it.
+        if better and (
+            state.average is None or self.ranking.better(figures[config.monitor], state.average)
+        ):
             self.on_main(lambda: write_weights(self.folder.model, weights))
+            state.average = None
         state.validation_seconds = self.world.told(time.monotonic() - began)
         named = figures | ({"name": self.task.score} if "score" in figures else {})
         spent = round(state.seconds, 1)
@@ -156,6 +201,7 @@ class Loop:
         shown = "  ".join(f"{self.label(key)} {value:.3f}" for key, value in figures.items())
         mark = "  (best so far)" if better else f"  (best {state.best:.3f}, {state.waited} ago)"
         self.progress.note(f"validation at step {state.step}: {shown}{mark}")
+        self.warn(figures["loss"])
 
     def evaluate(self) -> dict[str, float]:
         """The figures of the weights as they are; from rank 0 unless they are sharded."""
@@ -176,31 +222,38 @@ class Loop:
 
     def save(self) -> None:
         """Write a checkpoint of this moment, unless there is one."""
-        if self.saved == (self.state.step, self.state.validated):
+        state, now = self.state, Moment.of(self.state)
+        if self.saved == now:
             return
         # The loss since the last line is a sum over processes: rank 0 keeps it for all.
-        self.state.loss = self.world.total(self.state.loss) * self.world.main
-        checkpoint = Checkpoint(
+        state.loss = self.world.total(state.loss) * self.world.main
+        if self.saved and self.saved.step == now.step:
+            chance = self.world.collected(random_state())
+            self.on_main(lambda: self.checkpoints.amend(state, chance))
+        else:
+            checkpoint = self.checkpoint()
+            self.on_main(lambda: self.checkpoints.save(checkpoint))
+        self.saved = now
+
+    def checkpoint(self) -> Checkpoint:
+        """Everything that a run needs to go on from here."""
+        carried = self.task.carried() if isinstance(self.task, Carrying) else {}
+        return Checkpoint(
             self.state,
             self.weights(),
             optimizer_state(self.optimizer, self.task.model),
             self.world.collected(random_state()),
-            {name: whole(tensor) for name, tensor in self.task.carried().items()}
-            if isinstance(self.task, Carrying)
-            else {},
+            {name: whole(tensor) for name, tensor in carried.items()},
         )
-        self.on_main(lambda: self.checkpoints.save(checkpoint))
-        self.saved = self.state.step, self.state.validated
 
-    def restore(self) -> None:
+    def restore(self, changed: Mapping[str, Any]) -> None:
         """Go back to the last whole checkpoint, if there is one."""
         found = self.world.from_main(self.checkpoints.latest)
         if found is None:
-            self.progress.note("there is no checkpoint yet: starting from the beginning")
             return
         self.state = found.state
+        self.saved = Moment.of(found.state)
         self.state.loss *= self.world.main
-        self.saved = self.state.step, self.state.validated
         set_weights(self.task.model, found.weights, "the checkpoint")
         set_optimizer_state(self.optimizer, self.task.model, found.optimizer)
         if isinstance(self.task, Carrying):
@@ -212,39 +265,68 @@ class Loop:
                 f"the checkpoint is of {len(found.random)} processes, here are {self.world.size}: "
                 "dropout will differ from the uninterrupted run"
             )
-        self.log.rewind(found.state.step)
+        self.log.rewind(found.state)
         self.progress.note(f"resumed at step {found.state.step}, epoch {found.state.epoch}")
+        if changed:
+            self.log.write("changed", step=found.state.step, **changed)
+            said = ", ".join(f"{name} {value:g}" for name, value in changed.items())
+            self.progress.note(f"from here on {said}: not the run that it would have been")
+        if self.state.best_step and not self.world.told(self.folder.model.exists()):
+            self.bring_back()
+
+    def bring_back(self) -> None:
+        """The model file is gone: write the best weights again, and let the run end again."""
+        state, name = self.state, self.folder.model.name
+        state.average, state.ended = None, -1
+        try:
+            weights = self.world.from_main(lambda: self.checkpoints.weights(state.best_step))
+        except RegardError as error:
+            state.best, state.best_step, state.best_loss, state.validated = None, 0, None, -1
+            self.progress.note(f"{name} was gone, and {error}: the next validation writes it")
+            return
+        self.on_main(lambda: write_weights(self.folder.model, weights))
+        self.progress.note(f"{name} was gone: it is that of step {state.best_step} again")
 
     def finish(self, reason: str) -> Outcome:
         """Validate the last weights, then try the average of the best: the better one stays."""
         state = self.state
+        outcome = Outcome(reason, state, self.label(self.config.monitor))
+        if state.ended == state.step:
+            self.progress.note("the run had come to its end: nothing to do")
+            return outcome
+        self.save()
         if state.step > state.validated:
             self.validate()
             self.save()
-        averaged = len(state.scores) > 1 and self.try_average()
-        state.seconds = time.monotonic() - self.started
-        end = {"reason": reason, "figure": state.best, "averaged": averaged}
+        if self.asked():
+            return self.interrupted()
+        if len(state.scores) > 1:
+            self.try_average()
+        state.ended, state.seconds = state.step, time.monotonic() - self.started
+        end = {"reason": reason, "figure": state.figure, "averaged": state.average is not None}
         self.log.write("end", step=state.step, **end, seconds=round(state.seconds, 1))
-        return Outcome(reason, state, averaged, self.label(self.config.monitor))
+        self.save()
+        return outcome
 
-    def try_average(self) -> bool:
+    def try_average(self) -> None:
         """Average the remembered checkpoints; keep that if it validates at least as well."""
-        state, steps = self.state, sorted(map(int, self.state.scores))
-        weights = self.on_main(lambda: self.checkpoints.average(steps))
+        state, remembered = self.state, sorted(map(int, self.state.scores))
+        steps, weights = self.on_main(lambda: self.checkpoints.average(remembered))
+        if len(steps) < 2:
+            return
         set_weights(self.task.model, weights, "the average")
         figures = self.evaluate()
         figure = figures[self.config.monitor]
-        good = state.best is None or not self.ranking.better(state.best, figure)
+        good = state.figure is None or not self.ranking.better(state.figure, figure)
         if good:
             self.on_main(lambda: write_weights(self.folder.model, weights))
-            state.best = figure
+            state.average = figure
         self.log.write("average", step=state.step, steps=steps, **figures, kept=good)
         name = self.label(self.config.monitor)
         self.progress.note(
             f"average of steps {', '.join(map(str, steps))}: {name} {figure:.3f}, "
-            + ("kept" if good else f"the best single one stays ({state.best:.3f})")
+            + ("kept" if good else f"what was better stays ({state.figure:.3f})")
         )
-        return good
 
     def report(self, rate: float, norm: float) -> None:
         """Show this update; every ``log_every`` updates add a line to the log."""
@@ -257,13 +339,14 @@ class Loop:
             loss=loss / max(1, state.tokens),
             rate=rate,
             speed=round(self.counted / max(self.busy, 1e-9), 1),
-            done=share_done(self.config, state, self.passes()),
+            done=self.done(),
             seconds=round(state.seconds, 1),
             best=f"{self.label(self.config.monitor)} {state.best:.2f}" if state.best_step else "",
         )
         self.progress.update(status, line)
         if line:
             self.log.write("train", **status._asdict(), norm=norm)
+            self.warn(status.loss)
             state.loss, state.tokens, self.busy, self.counted = 0.0, 0, 0.0, 0
 
     def on_main(self, act: Callable[[], T]) -> T:
@@ -275,14 +358,25 @@ class Loop:
         except RegardError as error:
             raise TrainingError(f"{error}; {self._kept()}") from error
 
+    def warn(self, loss: float) -> None:
+        """Say it, once, when a loss has left all reason: far above that of knowing nothing."""
+        if self.astray or loss <= ASTRAY * max(1.0, self.state.first or 0.0):
+            return
+        self.astray = True
+        self.log.write("astray", step=self.state.step, loss=loss, first=self.state.first)
+        self.progress.note(
+            f"warning: the loss is {loss:,.1f}, at first it was {self.state.first or 0:,.1f}: "
+            f"the run has gone astray; Ctrl-C, then {ADVICE}"
+        )
+
     def _not_a_number(self, rate: float) -> str:
+        kept = f"the checkpoint of step {self.saved.step} is kept" if self.saved else NONE_YET
         return (
             f"the loss or its gradient is not a finite number at step {self.state.step + 1} "
-            f"(learning rate {rate:.2e}); {self._kept()}; "
-            "try a lower train.learning_rate, a longer train.warmup or a smaller train.clip"
+            f"(learning rate {rate:.2e}); {kept}: go on with {ADVICE}"
         )
 
     def _kept(self) -> str:
         if self.saved is None:
-            return "no checkpoint was made yet"
-        return f"the checkpoint of step {self.saved[0]} is kept, --resume goes on from it"
+            return NONE_YET
+        return f"the checkpoint of step {self.saved.step} is kept, --resume goes on from it"

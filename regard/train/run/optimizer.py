@@ -65,5 +65,6 @@ def set_optimizer_state(
             raise FileError(f"the checkpoint does not fit this model: it has a strange {name!r}")
         weight = weights[name]
         fused = optimizer.param_groups[0]["fused"]
-        count = value.to(weight.device if fused else "cpu").clone() if key == "step" else None
-        optimizer.state[weight][key] = put(weight.data, value) if count is None else count
+        count = value.to(weight.device if fused else "cpu") if key == "step" else None
+        own = put(weight.data, value) if count is None else count
+        optimizer.state[weight][key] = own.clone()  # not the memory of a file that was read

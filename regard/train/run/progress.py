@@ -34,11 +34,9 @@ class Outcome:
     reason: str
     """epochs, steps, minutes, patience or interrupted."""
     state: RunState
-    """Where it was then; ``state.best`` is the validation figure of the saved model."""
-    averaged: bool
-    """Whether the saved model is the average of several checkpoints."""
+    """Where it was then; ``state.figure`` is the validation figure of the saved model."""
     figure: str = "figure"
-    """What ``state.best`` is: BLEU, perplexity, accuracy, or loss."""
+    """What that is: BLEU, perplexity, accuracy, or loss."""
 
     @property
     def interrupted(self) -> bool:
@@ -136,8 +134,8 @@ def format_outcome(outcome: Outcome, task: str, output: str) -> str:
             f"stopped and saved at step {state.step}; to go on: "
             f"regard train {task} -o {output} --resume"
         )
-    figure = "" if state.best is None else f", validation {outcome.figure} {state.best:.2f}"
-    kind = " (average of checkpoints)" if outcome.averaged else ""
+    figure = "" if state.figure is None else f", validation {outcome.figure} {state.figure:.2f}"
+    kind = "" if state.average is None else " (average of checkpoints)"
     return (
         f"done ({outcome.reason}) after {state.step} updates and "
         f"{format_seconds(state.seconds)}{figure}{kind}; the model is in {output}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from importlib.util import find_spec
 from typing import Any
 
@@ -16,14 +16,17 @@ from regard import __version__
 from regard.errors import ConfigError, MissingExtraError, RegardError
 from regard.files import write_text
 from regard.store.folder import RunFolder
-from regard.train.config import FREE
+from regard.store.shipped import find_folder
+from regard.store.weights import read_weights, set_weights, unpacked
+from regard.train.config import CHANGEABLE, FREE, TrainConfig
+from regard.train.run.checkpoint import Checkpoints
 from regard.train.run.distributed import World, joined
 from regard.train.run.folder import check_same, claimed
 from regard.train.run.log import Log, draw_curves
 from regard.train.run.loop import Loop
 from regard.train.run.progress import Outcome, Progress
 from regard.train.run.state import seed_all
-from regard.train.settings import Tree, merged
+from regard.train.settings import Tree, flat, merged
 from regard.train.tasks.job import (
     SECTIONS,
     Config,
@@ -48,9 +51,13 @@ def train(
     resume: bool = False,
     tensorboard: bool = False,
     progress: Progress | None = None,
+    began: float | None = None,
 ) -> Outcome:
-    """Train a model into the run folder ``output``. Called by every process of a run."""
-    began = time.monotonic()
+    """Train a model into the run folder ``output``. Called by every process of a run.
+
+    ``began``: when the command did (``time.monotonic()``); ``train.minutes`` count from there.
+    """
+    began = time.monotonic() if began is None else began
     folder = RunFolder(output)
     with joined(str(settings.get("train", {}).get("device", "auto"))) as world, ExitStack() as held:
         note = progress.note if progress and world.main else Progress().note
@@ -66,16 +73,20 @@ def train(
         corpus = job.encode(read, learned, chosen.data)
         shape = job.shaped(chosen.model, job.decided(corpus))
         config = _config(job, chosen, shape, job.fingerprint(read))
-        if resume:
-            free = [*(f"train.{k}" for k in FREE), *(f"data.{k}" for k in job.paths), *MADE]
-            world.from_main(lambda: check_same(folder, config, free))
+        changed = world.from_main(lambda: _changed(job, folder, config)) if resume else {}
+        fresh = not resume or world.from_main(Checkpoints(folder.checkpoints).empty)
         model = _model(job, shape, corpus, chosen, note)
-        if not resume:
+        if fresh:
             job.prepare(model, corpus, chosen.data, note)
+            _begin(model, _earlier(job, chosen))
         world.from_main(lambda: _write(folder, config, {**learned, **job.held_out(read)}))
         log = Log(folder.log if world.main else None, tensorboard)
-        if not resume:
+        if fresh:
+            log.clear()
             log.write("data", **job.summary(corpus, chosen.data), parameters=_size(model))
+        if fresh and resume:
+            note("there is no checkpoint yet: starting from the beginning")
+        after = _draw(folder, note) if chosen.train.minutes and world.main else 0.0
         outcome = Loop(
             job.make_task(model, corpus, chosen),
             chosen.train,
@@ -84,7 +95,8 @@ def train(
             progress=progress if world.main else None,
             log=log,
             spent=time.monotonic() - began,
-        ).run(resume)
+            after=world.told(after),
+        ).run(not fresh, changed)
         if world.main:
             _draw(folder, note)
         return outcome
@@ -133,9 +145,39 @@ def _learned(
         files = [folder.path / name for name in job.learns]
         if all(file.exists() for file in files):
             return {file.name: file.read_text(encoding="utf-8") for file in files}
-        return job.learn(read, settings.data)
+        earlier = _earlier(job, settings)
+        return job.known(earlier) if earlier else job.learn(read, settings.data)
 
     return world.from_main(learned)
+
+
+def _earlier(
+    job: Job[Data, Read, Corpus, Config, Model], settings: Settings[Data]
+) -> RunFolder | None:
+    """The run that this one begins with, if any."""
+    start = settings.train.start
+    return RunFolder(find_folder(start, job.task)) if start else None
+
+
+def _begin(model: nn.Module, earlier: RunFolder | None) -> None:
+    """Give the model the weights of the run that it begins with."""
+    if earlier:
+        weights = unpacked(read_weights(earlier.model))
+        set_weights(model, weights, f"the model of {str(earlier.path)!r}")
+
+
+def _changed(job: Job[Any, Any, Any, Any, Any], folder: RunFolder, config: Tree) -> Tree:
+    """The settings that this run may change and does; any other change is refused."""
+    free = {*(f"train.{name}" for name in FREE), *(f"data.{name}" for name in job.paths), *MADE}
+    changeable = [f"train.{name}" for name in CHANGEABLE]
+    usual = {
+        f"{section}.{field.name}": field.default
+        for section, kind in (("data", job.data_config), ("train", TrainConfig))
+        for field in fields(kind)
+    }
+    check_same(folder, config, free.union(changeable), usual)
+    old, new = {**usual, **flat(folder.read_config())}, flat(config)
+    return {name: new[name] for name in changeable if old.get(name) != new[name]}
 
 
 def _config(
@@ -181,8 +223,11 @@ def _write(folder: RunFolder, config: Tree, files: Files) -> None:
         write_text(folder.path / name, content)
 
 
-def _draw(folder: RunFolder, note: Callable[[str], None]) -> None:
+def _draw(folder: RunFolder, note: Callable[[str], None]) -> float:
+    """Draw the curves; the seconds that it took."""
+    began = time.monotonic()
     try:
         draw_curves(folder.log, folder.curves)
     except RegardError as error:
         note(f"no picture of the curves: {error}")
+    return time.monotonic() - began

@@ -44,6 +44,17 @@ class RunState:
     """Validations since then."""
     scores: dict[str, float] = field(default_factory=dict)
     """Of the checkpoints that wait to be averaged: step to figure."""
+    average: float | None = None
+    """The figure of the average that the model file is; None if it is the best single one."""
+    ended: int = -1
+    """The step at which the run last came to its end, its average tried."""
+    first: float | None = None
+    """The training loss of the first update, which knows nothing yet."""
+
+    @property
+    def figure(self) -> float | None:
+        """The validation figure of the model file."""
+        return self.best if self.average is None else self.average
 
 
 class Ranking:
@@ -113,6 +124,17 @@ def restore_random(saved: dict[str, Any]) -> None:
     torch.set_rng_state(_bytes(saved["torch"]))
     if "cuda" in saved and torch.cuda.is_available():
         torch.cuda.set_rng_state(_bytes(saved["cuda"]))
+
+
+def check_random(saved: Any) -> None:
+    """Raise ValueError if :func:`restore_random` could not restore this; nothing is changed."""
+    try:
+        version, internal, gauss = saved["python"]
+        random.Random().setstate((version, tuple(internal), gauss))
+        np.random.RandomState().set_state(tuple(saved["numpy"]))
+        torch.Generator().set_state(_bytes(saved["torch"]))
+    except (LookupError, TypeError, ValueError, RuntimeError, OverflowError) as error:
+        raise ValueError(f"its random state cannot be restored: {error}") from error
 
 
 def _bytes(text: str) -> Tensor:

@@ -13,11 +13,12 @@ from regard.train.config import TrainConfig
 from regard.train.run.state import RunState
 
 
-def share_done(config: TrainConfig, state: RunState, passes: float) -> float:
+def share_done(config: TrainConfig, state: RunState, passes: float, after: float = 0.0) -> float:
     """How much of the run is over, 0 to 1, by the limit that will be reached first.
 
-    ``passes``: over the data, so far. With ``minutes`` the clock decides, so such a run is not
-    repeatable bit by bit; one with ``steps`` or ``epochs`` is.
+    ``passes``: over the data, so far. ``after``: seconds that are needed when all is over. With
+    ``minutes`` the clock decides, so such a run is not repeatable bit by bit; one with ``steps``
+    or ``epochs`` is.
     """
     shares = [0.0]
     if config.epochs:
@@ -25,11 +26,12 @@ def share_done(config: TrainConfig, state: RunState, passes: float) -> float:
     if config.steps:
         shares.append(state.step / config.steps)
     if config.minutes:
-        shares.append(state.seconds / max(1e-9, 60 * config.minutes - reserve(config, state)))
+        left = 60 * config.minutes - reserve(config, state) - after
+        shares.append(state.seconds / max(1e-9, left))
     return min(1.0, max(shares))
 
 
-def finished(config: TrainConfig, state: RunState) -> str:
+def finished(config: TrainConfig, state: RunState, after: float = 0.0) -> str:
     """Which limit is reached: patience, epochs, steps, minutes, or none: empty."""
     if config.patience and state.waited >= config.patience:
         return "patience"
@@ -37,7 +39,7 @@ def finished(config: TrainConfig, state: RunState) -> str:
         return "epochs"
     if config.steps and state.step >= config.steps:
         return "steps"
-    if config.minutes and state.seconds + reserve(config, state) >= 60 * config.minutes:
+    if config.minutes and state.seconds + reserve(config, state) + after >= 60 * config.minutes:
         return "minutes"
     return ""
 

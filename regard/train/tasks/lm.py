@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from regard.errors import ConfigError
@@ -119,8 +120,8 @@ class Stream(Perplexity):
     def loss(self, rows: list[int], smoothing: float) -> Tensor:
         piece = rows[0] // self.streams
         ids = piece_of(self.text, piece, self.chunk)
-        before = self.state.detach() if piece and self.state else None
-        loss, self.state = piece_loss(self.model, ids, before, smoothing)
+        loss, state = piece_loss(self.model, ids, self.state if piece else None, smoothing)
+        self.state = _laid_out(state) if state else None
         return loss
 
     def validation_loss(self, rows: list[int]) -> Tensor:
@@ -134,9 +135,7 @@ class Stream(Perplexity):
         return figures(total, self.valid)
 
     def carried(self) -> dict[str, Tensor]:
-        if self.state is None:
-            return {}
-        named = self.state.detach()._asdict()
+        named = self.state._asdict() if self.state else {}
         return {name: tensor for name, tensor in named.items() if tensor is not None}
 
     def carry(self, tensors: Mapping[str, Tensor]) -> None:
@@ -144,7 +143,22 @@ class Stream(Perplexity):
             device = self.model.words.device
             moved = {name: tensor.to(device) for name, tensor in tensors.items()}
             cells = moved.get("cells")
-            self.state = Tapes(moved["hidden"], cells, moved["summary"], moved["lengths"])
+            saved = Tapes(moved["hidden"], cells, moved["summary"], moved["lengths"])
+            self.state = _laid_out(saved)
+
+
+def _laid_out(state: Tapes) -> Tapes:
+    """The state without its past, in fresh memory.
+
+    The same numbers in another layout, or at an address that is not aligned (as in a file that was
+    read), are summed in another order: a resumed run would differ in its last bits.
+    """
+
+    def copied(tensor: Tensor) -> Tensor:
+        return tensor.detach().clone(memory_format=torch.contiguous_format)
+
+    cells = None if state.cells is None else copied(state.cells)
+    return Tapes(copied(state.hidden), cells, copied(state.summary), copied(state.lengths))
 
 
 class Language(TextJob[TextConfig, TextLine, LanguageConfig, LanguageModel]):

@@ -4,14 +4,13 @@ The file carries queries, keys and values, and its JavaScript (``script/``, plai
 into one) computes every weight that it draws.
 """
 
-from regard.pieces.sheet import Sheet, SheetText, Subject
+from regard.pieces.sheet import Sheet, Subject
 from regard.views.page.file import page_html, save_html
 from regard.views.page.maps import subject_of_map
 from regard.views.page.traces import subject_of_trace
 
 __all__ = [
     "Sheet",
-    "SheetText",
     "Subject",
     "page_html",
     "save_html",

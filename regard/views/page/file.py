@@ -12,6 +12,7 @@ from typing import Any
 from regard.errors import RegardError
 from regard.files import write_text
 from regard.pieces.sheet import Subject
+from regard.views.page.data import subject_data
 from regard.views.page.inline import policy, read, script, style
 from regard.views.page.pack import EXACT, Pack, checksum
 
@@ -38,7 +39,7 @@ def page_html(*subjects: Subject, title: str = "") -> str:
 def document(subjects: Sequence[Subject]) -> tuple[dict[str, Any], str]:
     """The page's data: what is known as JSON, and the arrays as text."""
     pack = Pack(half=sum(subject.numbers for subject in subjects) > EXACT)
-    parts = [subject.to_dict(pack) for subject in subjects]
+    parts = [subject_data(subject, pack) for subject in subjects]
     packed = pack.text()
     return {
         "format": FORMAT,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from regard.pieces.sheet import Sheet, SheetText, Subject, as_array, some
+from regard.pieces.marks import from_labels
+from regard.pieces.pieces import Pieces
+from regard.pieces.sheet import Sheet, Subject, as_array, some
 
 if TYPE_CHECKING:  # who has a map has torch; a trace is shown without it
     from regard.attention.map import AttentionMap
@@ -27,9 +29,9 @@ def subject_of_map(attention: AttentionMap, title: str = "") -> Subject:
     from regard.attention.map import HeadMap
 
     queries, keys = attention.shape
-    texts = [SheetText(attention.queries) if attention.queries else SheetText.numbered(queries)]
-    across = SheetText(attention.keys) if attention.keys else SheetText.numbered(keys)
-    if across.tokens != texts[0].tokens:
+    texts = [from_labels(attention.queries) if attention.queries else Pieces.numbered(queries)]
+    across = from_labels(attention.keys) if attention.keys else Pieces.numbered(keys)
+    if across.labels != texts[0].labels:
         texts.append(across)
     last = len(texts) - 1
     sheet = Sheet("head", 0, 0, last, "cross" if last else "self")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from regard.pieces.sheet import Known, Sheet, SheetText, Subject
+from regard.pieces.marks import from_labels
+from regard.pieces.pieces import Pieces
+from regard.pieces.sheet import Known, Sheet, Subject
 from regard.trace import Array, Step, Trace
 
 STORED = ("words", "alignment", "attention")
@@ -29,7 +32,7 @@ def subject_of_trace(
     model: str = "",
     notes: Sequence[str] = (),
     start: dict[str, Any] | None = None,
-    text: SheetText | None = None,
+    text: Pieces | None = None,
 ) -> Subject:
     """Every attention of the trace: vectors where weights are dot products of them, or weights.
 
@@ -38,7 +41,7 @@ def subject_of_trace(
     scopes: dict[str, dict[str, Step]] = {}
     for step in trace:
         scopes.setdefault(step.scope, {})[step.name] = step
-    texts: list[SheetText] = [] if text is None else [text]
+    texts: list[Pieces] = [] if text is None else [text]
     found = []
     for scope, steps in scopes.items():
         for name in STORED:
@@ -76,7 +79,7 @@ def _is_row(scope: str, scopes: dict[str, dict[str, Step]]) -> bool:
 
 
 def _computed(
-    trace: Trace, scope: str, scopes: dict[str, dict[str, Step]], texts: list[SheetText]
+    trace: Trace, scope: str, scopes: dict[str, dict[str, Step]], texts: list[Pieces]
 ) -> Sheet:
     steps = scopes[scope]
     weights = _heads(steps["weights"])
@@ -103,7 +106,7 @@ def _computed(
 
 
 def _stored(
-    trace: Trace, scope: str, scopes: dict[str, dict[str, Step]], name: str, texts: list[SheetText]
+    trace: Trace, scope: str, scopes: dict[str, dict[str, Step]], name: str, texts: list[Pieces]
 ) -> Sheet:
     """A matrix that was made row by row, with the values that its rows mixed."""
     steps = scopes[scope]
@@ -140,7 +143,7 @@ def _set_rows(sheet: Sheet, scope: str, scopes: dict[str, dict[str, Step]]) -> N
     sheet.checked = range(queries)
 
 
-def _sheet(trace: Trace, scope: str, step: Step, texts: list[SheetText]) -> Sheet:
+def _sheet(trace: Trace, scope: str, step: Step, texts: list[Pieces]) -> Sheet:
     down, across = step.axes[-2:]
     queries, keys = step.shape[-2:]
     sides = "target" if scope.startswith("decoder") or down == "target" else "", ""
@@ -148,7 +151,8 @@ def _sheet(trace: Trace, scope: str, step: Step, texts: list[SheetText]) -> Shee
     second = _text(trace, step.labels.get(across), keys, "", texts)
     cross = "cross" in scope or first != second
     if cross:
-        texts[first].name, texts[second].name = "target", "source"
+        texts[first] = replace(texts[first], name="target")
+        texts[second] = replace(texts[second], name="source")
     number = re.search(r"layer (\d+)", scope)
     part = next((word for word in ("encoder", "decoder") if word in scope), "")
     name = scope or ("alignment" if step.name in STORED else "attention")
@@ -157,14 +161,14 @@ def _sheet(trace: Trace, scope: str, step: Step, texts: list[SheetText]) -> Shee
 
 
 def _text(
-    trace: Trace, labels: list[str] | None, count: int, name: str, texts: list[SheetText]
+    trace: Trace, labels: list[str] | None, count: int, name: str, texts: list[Pieces]
 ) -> int:
     """The place of the text among ``texts``, added if it is not there."""
     if labels is None and len(trace.tokens) == count and name != "target":
         labels = trace.tokens
-    text = SheetText(list(labels), name) if labels else SheetText.numbered(count)
+    text = from_labels(labels, name) if labels else Pieces.numbered(count)
     for place, other in enumerate(texts):
-        if other.tokens == text.tokens and (not name or other.name in ("", name)):
+        if other.labels in (labels, text.labels) and (not name or other.name in ("", name)):
             return place
     texts.append(text)
     return len(texts) - 1

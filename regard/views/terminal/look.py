@@ -28,8 +28,6 @@ KIND_SIGNS = {
     "mixed": ("·", "mixed"),
 }
 """A sign for each kind of head, and its name."""
-UNKNOWN = ("[UNK]", "<unk>")
-"""What tokenizers put in the place of text that they have no token for."""
 MOST_WORDS = 32
 """Rows and columns of a map that are written out; a longer one is drawn in cells."""
 MOST_TITLE = 600
@@ -68,12 +66,7 @@ def remarks(look: Look) -> list[str]:
         )
     elif share >= 0.1:
         said.append(f"{share:.0%} of the weight goes to {names}; --no-sink leaves these out.")
-    unknown = sorted({t for t in look.keys.texts if t in UNKNOWN})
-    if unknown:
-        said.append(
-            f"{unknown[0]} is text that this tokenizer does not know: the model read none of it."
-        )
-    if look.request.words and not look.keys.grouped:
+    if look.request.words and not look.keys.placed:
         said.append("This tokenizer does not say where its tokens stand: each counts as a word.")
     return said
 
@@ -81,10 +74,10 @@ def remarks(look: Look) -> list[str]:
 def sink_names(look: Look) -> str:
     """``[CLS] and [SEP]``"""
     keys = look.keys
-    special = [t for t, s in zip(keys.texts, keys.special, strict=True) if s]
+    special = [t for t, s in zip(keys.labels, keys.special, strict=True) if s]
     named = [visible(t) for t in dict.fromkeys(special)]
     if not keys.special[0]:
-        named.insert(0, f"the first token ({visible(keys.texts[0])})")
+        named.insert(0, f"the first token ({visible(keys.labels[0])})")
     return " and ".join(named)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,14 +27,3 @@ def near_table(near: Sequence[tuple[str, float]]) -> Table:
     for rank, (word, cosine) in enumerate(near, 1):
         table.add_row(str(rank), Text(visible(word)), f"{cosine:.4f}")
     return table
-
-
-def listed(words: Iterable[str], most: int = 20) -> str:
-    """``'a', 'b' ×2`` in order of first appearance, and how many more there are."""
-    counts = Counter(words)
-    parts = [
-        f"'{visible(word)}'" + (f" ×{times}" if times > 1 else "")
-        for word, times in list(counts.items())[:most]
-    ]
-    more = f" and {len(counts) - most:,} more" if len(counts) > most else ""
-    return ", ".join(parts) + more

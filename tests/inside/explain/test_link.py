@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from regard.inside.explain.link import FUNCTION_WORDS, HeadLink, choose, is_content
+from regard.pieces.pieces import Pieces
+from regard.text import Word
 
-TOKENS = ["[CLS]", "the", "cat", "sat", "because", "it", "slept", "[SEP]"]
-SPECIAL = [True, *[False] * 6, True]
-IT = TOKENS.index("it")
+
+def pieces_of(*labels: str) -> Pieces:
+    """Those in brackets are special."""
+    return replace(Pieces.plain(labels), special=[label.startswith("[") for label in labels])
+
+
+READ = pieces_of("[CLS]", "the", "cat", "sat", "because", "it", "slept", "[SEP]")
+CLS, THE, CAT, SAT, BECAUSE, IT, SLEPT, SEP = READ.words
 
 
 def weights(**links: float) -> np.ndarray:
@@ -26,25 +35,25 @@ def test_the_strongest_link_to_an_earlier_content_word() -> None:
     given = weights(
         l0h0_5_0=0.99, l0h1_5_4=0.98, l0h2_5_5=0.97, l1h0_5_6=0.96, l1h1_5_2=0.5, l1h2_5_3=0.4
     )
-    choice = choose(given, TOKENS, SPECIAL, word=IT)
-    assert choice.best == HeadLink(1, 1, IT, 2, 0.5)
-    assert [(o.layer, o.head, o.to) for o in choice.others] == [(1, 2, 3), (0, 0, 2)]
+    choice = choose(given, READ, word=IT)
+    assert choice.best == HeadLink(1, 1, IT, CAT, 0.5)
+    assert [(o.layer, o.head, o.to) for o in choice.others] == [(1, 2, SAT), (0, 0, CAT)]
     assert choice.among == "an earlier content word"
     assert choice.heads == 6
 
 
 def test_a_named_word_layer_or_head() -> None:
     given = weights(l0h0_5_2=0.3, l0h1_5_6=0.4, l1h1_5_2=0.5, l1h2_5_6=0.2)
-    assert choose(given, TOKENS, SPECIAL, word=IT, to=6).best == HeadLink(0, 1, IT, 6, 0.4)
-    assert choose(given, TOKENS, SPECIAL, word=IT, to=6).among == "'slept'"
-    assert choose(given, TOKENS, SPECIAL, word=IT, layer=0).best == HeadLink(0, 0, IT, 2, 0.3)
-    only = choose(given, TOKENS, SPECIAL, word=IT, layer=1, head=2)
+    assert choose(given, READ, word=IT, to=SLEPT).best == HeadLink(0, 1, IT, SLEPT, 0.4)
+    assert choose(given, READ, word=IT, to=SLEPT).among == "'slept'"
+    assert choose(given, READ, word=IT, layer=0).best == HeadLink(0, 0, IT, CAT, 0.3)
+    only = choose(given, READ, word=IT, layer=1, head=2)
     assert (only.best.layer, only.best.head, only.heads, only.others) == (1, 2, 1, [])
 
 
 def test_without_a_word_the_strongest_pair_is_found() -> None:
     given = weights(l0h2_6_3=0.6, l1h0_3_2=0.5, l0h0_2_6=0.9, l0h1_0_2=0.8)
-    assert choose(given, TOKENS, SPECIAL).best == HeadLink(0, 2, 6, 3, 0.6)
+    assert choose(given, READ).best == HeadLink(0, 2, SLEPT, SAT, 0.6)
 
 
 @pytest.mark.parametrize(
@@ -58,9 +67,30 @@ def test_without_a_word_the_strongest_pair_is_found() -> None:
 def test_fallbacks(tokens: list[str], word: int, among: str, to: int) -> None:
     n = len(tokens)
     given = np.full((1, 1, n, n), 1 / n)
-    special = [t.startswith("[") for t in tokens]
-    choice = choose(given, tokens, special, word=word)
-    assert (choice.among, choice.best.to) == (among, to)
+    read = pieces_of(*tokens)
+    choice = choose(given, read, word=read.words[word])
+    assert (choice.among, choice.best.to.start) == (among, to)
+
+
+def test_words_of_several_tokens() -> None:
+    """From one the mean over its tokens, to one their sum; earlier is before its first token."""
+    given = weights(l0h0_3_1=0.2, l0h0_4_1=0.4, l0h0_3_2=0.1, l0h0_4_2=0.3, l1h2_5_4=0.9)
+    last, first = Word("sat because", 3, 5), Word("the cat", 1, 3)
+    found = choose(given, READ, word=last, to=first).best
+    assert (found.layer, found.head, found.word, found.to) == (0, 0, last, first)
+    assert found.weight == pytest.approx((0.2 + 0.1 + 0.4 + 0.3) / 2)
+    assert choose(given, READ, word=last).best.to == CAT
+
+
+def test_what_the_model_cannot_read_is_never_chosen() -> None:
+    unknown = replace(READ, unknown=[i == 2 for i in range(8)])
+    given = weights(l0h0_5_2=0.9, l0h1_2_3=0.8, l0h1_5_3=0.3, l1h0_6_2=0.7)
+    assert choose(given, unknown, word=IT).best.to == SAT
+    assert choose(given, unknown).best == HeadLink(0, 1, IT, SAT, 0.3)
+    alone = replace(pieces_of("[CLS]", "猫", "it", "[SEP]"), unknown=[False, True, False, False])
+    choice = choose(np.full((1, 1, 4, 4), 0.25), alone)
+    assert (choice.best.word.start, choice.among, choice.best.to.start) == (2, "any token", 0)
+    assert choose(given, unknown, word=IT, to=CAT).best.weight == 0.9, "but it may be asked for"
 
 
 @pytest.mark.parametrize(

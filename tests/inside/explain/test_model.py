@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-import torch
+from torch import Tensor
 
-from regard.errors import ModelError, RegardError, UnknownWordError
+from regard.errors import DataError, ModelError, RegardError, UnknownWordError
 from regard.inside.explain import words as told
 from regard.inside.explain.model import Model, forward_pass, proved
+from regard.models.bert import file
+from regard.models.bert.encoder import BertEncoder
+from regard.text import Word
 from tests.models.bert.tinybert import save_tiny
 
 SENTENCE = "The animal didn't cross the street because it was too tired"
@@ -38,7 +42,7 @@ def test_the_trace_is_computed_by_hand_again(model: Model) -> None:
     found = model.explain(SENTENCE, "it", layer=0, head=3)
     trace = found.trace
     p = {n: t.detach().numpy() for n, t in model.exact.named_parameters()}
-    ids = found.reading.ids.numpy()
+    ids = np.array(found.reading.ids)
     x = p["embedding.words.weight"][ids] + p["embedding.positions.weight"][: len(ids)]
     x = x + p["embedding.types.weight"][0]
     x = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-9)
@@ -53,8 +57,8 @@ def test_the_trace_is_computed_by_hand_again(model: Model) -> None:
     a = e / e.sum(-1, keepdims=True)
     np.testing.assert_allclose(trace.value("weights")[3], a, atol=1e-12)
     np.testing.assert_allclose(trace.value("context")[3], a @ v, atol=1e-12)
-    np.testing.assert_allclose(found.weights, a[found.word], atol=1e-12)
-    np.testing.assert_allclose(np.exp(found.scaled), e[found.word], atol=1e-9)
+    np.testing.assert_allclose(found.weights, a[found.token], atol=1e-12)
+    np.testing.assert_allclose(np.exp(found.scaled), e[found.token], atol=1e-9)
 
 
 def test_the_trace_holds_one_layer(model: Model) -> None:
@@ -62,7 +66,7 @@ def test_the_trace_holds_one_layer(model: Model) -> None:
     assert found.trace.mechanism == "tiny layer 2 head 1"
     assert {step.scope.split("/")[0] for step in found.trace} == {"", "layer 2"}
     assert found.trace.value("input").shape == (15, 35)
-    assert found.trace.tokens == found.reading.tokens
+    assert found.trace.tokens == found.reading.labels
 
 
 def test_the_proof_sees_a_wrong_number(model: Model) -> None:
@@ -70,8 +74,7 @@ def test_the_proof_sees_a_wrong_number(model: Model) -> None:
     n, width, heads = 15, 35, 5
     assert found.proof.numbers == n * (4 * width + heads * n)
     assert 0 < found.proof.difference < 1e-4
-    with torch.no_grad():
-        own = forward_pass(model.single, found.reading.ids, 1)
+    own = forward_pass(model.single, found.reading.ids, 1)
     for name in ("queries", "keys", "weights", "output", "hidden"):
         wrong = {n: v.clone() for n, v in own.items()}
         wrong[name].view(-1)[7] += 0.5
@@ -85,11 +88,11 @@ def test_the_figures_of_minilm(real: Model) -> None:
     links = [tired.choice.best, *tired.choice.others]
     assert [(k.layer, k.head) for k in links] == [(5, 11), (3, 1), (5, 3)]
     assert [round(k.weight, 3) for k in links] == [0.647, 0.640, 0.250]
-    assert {tired.reading.tokens[k.to] for k in links} == {"animal"}
+    assert {k.to.text for k in links} == {"animal"}
     assert tired.proof.difference < 1e-4
     for word, animal, street in (("tired", 0.640, 0.052), ("wide", 0.266, 0.128)):
         found = real.explain(SENTENCE.replace("tired", word), "it", layer=3, head=1)
-        places = [found.reading.tokens.index(w) for w in ("animal", "street")]
+        places = [found.reading.labels.index(w) for w in ("animal", "street")]
         assert [round(float(found.weights[j]), 3) for j in places] == [animal, street]
         assert found.proof.difference < 1e-4
 
@@ -132,14 +135,74 @@ def test_mistakes(model: Model, folder: Path) -> None:
         model.explain(SENTENCE, head=5)
     with pytest.raises(UnknownWordError, match=r"'stret' is not one of .*did you mean 'street' or"):
         model.explain(SENTENCE, "stret")
-    with pytest.raises(
-        UnknownWordError, match="reads \"didn't\" as 3 tokens, didn ' t: name one of them"
-    ):
-        model.explain(SENTENCE, "it", "didn't")
-    with pytest.raises(RegardError, match="this model knows 23 positions, the text has 42 tokens"):
+    with pytest.raises(DataError, match="the text has 42 tokens, tiny knows 23 positions"):
         model.explain("it " * 40)
+    with pytest.raises(DataError, match="there is no word in the text '\\\\x07'"):
+        model.explain("\x07")
+    with pytest.raises(DataError, match="nothing can be explained: not in the vocabulary of tiny"):
+        model.explain("猫 CC(=O)O")
     with pytest.raises(ModelError, match="computes BERT encoders, and 'smollm2' is none"):
         Model("smollm2")
     (folder.parent / "x.gguf").write_bytes(b"")
     with pytest.raises(ModelError, match=r"computes BERT encoders; .*x.gguf' is a GGUF file"):
         Model(str(folder.parent / "x.gguf"))
+
+
+def test_each_pass_is_made_once_and_the_weights_are_read_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passes: list[str] = []
+    reads: list[Path] = []
+    forward, read = BertEncoder.forward, file.read_tensors
+
+    def counted(self: BertEncoder, ids: Tensor, **options: Any) -> Any:
+        passes.append(str(self.embedding.words.weight.dtype))
+        return forward(self, ids, **options)
+
+    def reading(where: Path) -> Any:
+        reads.append(where)
+        return read(where)
+
+    monkeypatch.setattr(BertEncoder, "forward", counted)
+    monkeypatch.setattr(file, "read_tensors", reading)
+    model = Model(str(folder))
+    assert reads == []
+    first = model.explain(SENTENCE, "it")
+    assert passes == ["torch.float64", "torch.float32"], "the one that is shown, and its proof"
+    model.explain(SENTENCE.replace("tired", "wide"), "it", layer=first.layer, head=first.head)
+    assert len(passes) == 4
+    assert reads == [folder]
+    assert {s.scope.split("/")[0] for s in first.whole} == {"", "layer 0", "layer 1", "layer 2"}
+
+
+def test_a_word_of_several_tokens(model: Model) -> None:
+    text = "the unbelievable cat didn't"
+    found = model.explain(text, "unbelievable", "didn't", layer=1, head=2)
+    assert (found.word, found.to) == (Word("unbelievable", 2, 6), Word("didn't", 7, 10))
+    rows = found.trace.value("weights")[2, 2:6, 7:10].sum(-1)
+    assert found.share == pytest.approx(rows.mean())
+    assert found.token == 2 + rows.argmax()
+    share = f"{rows.mean():.3f}"
+    assert told.format_choice(found) == (
+        f"As asked. It gives {share} of the attention of 'unbelievable' (4 tokens, their mean) to "
+        '"didn\'t" (3 tokens, their sum).'
+    )
+    label = found.reading.labels[found.token]
+    assert told.format_question(found) == (
+        f"What does '{label}' (of the 4 tokens of 'unbelievable' the one that gives most) take "
+        "from each token?"
+    )
+    chosen = model.explain(text, "unbelievable", "didn't")
+    assert chosen.choice is not None
+    assert chosen.choice.best.weight == pytest.approx(chosen.share)
+    assert 'to "didn\'t" (3 tokens, their sum): ' in told.format_choice(chosen)
+    other = model.explain("the cat didn't", "cat", "didn't", layer=1, head=2)
+    again = other.trace.value("weights")[2, 2, 3:6].sum()
+    change = told.format_change(other, other)
+    assert change.endswith(f"in the first sentence and {again:.3f} in the second.")
+
+
+def test_escapes_are_written_once(model: Model) -> None:
+    found = model.explain(r"it was \ too", "\\", layer=0, head=0)
+    assert told.format_question(found) == r"What does '\' take from each token?"
+    assert r"of '\' to" in told.format_choice(found)

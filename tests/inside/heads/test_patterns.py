@@ -23,18 +23,20 @@ from regard.inside.heads.pairs import seen_counts, visible, weights_between, wit
 from regard.inside.heads.patterns import Patterns, repeated
 from regard.inside.observe.layer import Item
 from regard.pieces.heads import HEAD_KINDS
-from regard.pieces.text import TextPieces
+from regard.pieces.pieces import Pieces
 
 
-def made_tokens(ids: list[int], separators: tuple[int, ...] = ()) -> TextPieces:
+def made_tokens(ids: list[int], separators: tuple[int, ...] = ()) -> Pieces:
     n = len(ids)
     marks = [i in separators and i > 0 for i in range(n)]
-    return TextPieces(ids, [str(i) for i in ids], [i == 99 for i in ids], marks, [])
+    return replace(
+        Pieces.plain([str(i) for i in ids], ids), special=[i == 99 for i in ids], separators=marks
+    )
 
 
 class Case(NamedTuple):
     item: Item
-    tokens: TextPieces
+    tokens: Pieces
     weights: Tensor
     """(heads, n, n) in float64, by the definition."""
     seen: Tensor
@@ -67,7 +69,7 @@ def cases(draw: st.DrawFn) -> Case:
     return Case(item, made_tokens(ids, marks), weights, seen.expand(len(query), n, n))
 
 
-def targets(kind: str, i: int, tokens: TextPieces) -> set[int]:
+def targets(kind: str, i: int, tokens: Pieces) -> set[int]:
     """The keys that the pattern is about, written straight from docs/heads.md."""
     n, ids = len(tokens), tokens.ids
     own = tokens.special[i]
@@ -195,7 +197,7 @@ def test_a_layer_of_which_only_weights_are_known() -> None:
     assert scored(Patterns(tokens).tally(item))[0].scores["same"] == pytest.approx(0.6)
 
 
-def head_of(weights: Tensor, tokens: TextPieces) -> str:
+def head_of(weights: Tensor, tokens: Pieces) -> str:
     rows = torch.arange(len(weights))
     nothing = torch.zeros(1, len(weights), 1)
     rule = Rule(1.0, None, weights.clamp_min(1e-9).log().unsqueeze(0))

@@ -18,7 +18,7 @@ def test_files(bert: tuple[TextModel, Any]) -> None:
     tokens = model.read(SENTENCE)
     found = look(model, tokens, LookRequest(word="it", words=True, links=2))
     content = look_json(found)
-    assert content["tokens"] == tokens.texts
+    assert content["tokens"] == tokens.labels
     assert content["words"][2] == ["unbelievable", 2, 6]
     assert [(h["layer"], h["head"]) for h in content["heads"]] == sorted(found.heads)
     assert all(len(h["links"]) == 2 for h in content["heads"])

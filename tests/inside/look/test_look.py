@@ -42,7 +42,7 @@ def test_every_head_of_an_encoder(bert: tuple[TextModel, Any]) -> None:
     found = look(model, tokens, LookRequest(word="unbelievable", link=("it", "animal"), links=7))
     assert (found.done, found.layers) == (3, 3)
     assert list(found.heads) == [(layer, head) for layer in range(3) for head in range(5)]
-    it, animal = tokens.texts.index("it"), tokens.texts.index("animal")
+    it, animal = tokens.labels.index("it"), tokens.labels.index("animal")
     word = slice(2, 6)
     assert found.place is not None
     for layer in range(3):
@@ -135,7 +135,7 @@ def test_without_the_sink(bert: tuple[TextModel, Any]) -> None:
     assert found.map is not None
     assert found.place is not None
     close(found.map.dense(), theirs[2, 4])
-    close(torch.from_numpy(found.place.to[2]), theirs[2][:, tokens.texts.index("it")])
+    close(torch.from_numpy(found.place.to[2]), theirs[2][:, tokens.labels.index("it")])
     links_are_the_strongest(found, theirs)
     assert found.heads[2, 4].scores["first"] is None
 
@@ -145,7 +145,7 @@ def test_an_encoder_and_a_decoder(bart: tuple[TextModel, Any]) -> None:
     assert model.has_both
     tokens = model.read("The animal was tired.")
     target = model.target(tokens, "The street was wide")
-    assert target.texts[:2] == ["</s>", "The"]
+    assert target.labels[:2] == ["</s>", "The"]
     told = torch.tensor([target.ids])
     theirs = attentions(eager, tokens.ids, decoder_input_ids=told)
     for part, layers in (
@@ -159,8 +159,8 @@ def test_an_encoder_and_a_decoder(bart: tuple[TextModel, Any]) -> None:
         found = look(model, tokens, wish, target=None if part == "encoder" else target)
         assert found.map is not None
         close(found.map.dense(), stacked(layers)[1, 1])
-        assert found.map.keys == (target if part == "decoder" else tokens).texts
-        assert found.map.queries == (tokens if part == "encoder" else target).texts
+        assert found.map.keys == (target if part == "decoder" else tokens).labels
+        assert found.map.queries == (tokens if part == "encoder" else target).labels
         assert look_json(found)["part"] == part
         if part == "cross":
             assert found.place is not None
@@ -172,7 +172,7 @@ def test_a_target_that_the_model_writes_itself(bart: tuple[TextModel, Any]) -> N
     model, _ = bart
     tokens = model.read("The animal was tired.")
     written = model.target(tokens, None)
-    assert written.texts[0] == "</s>"
+    assert written.labels[0] == "</s>"
     assert len(written) > 1
     assert model.target(tokens, None).ids == written.ids
 

@@ -68,7 +68,7 @@ def test_both_texts_of_an_encoder_and_a_decoder(tmp_path: Path) -> None:
     shown = look(model, tokens, LookRequest(part="cross", page=True), target=target).page
     assert shown is not None
     assert [text.name for text in shown.texts] == ["source", "target"]
-    assert [text.tokens for text in shown.texts] == [tokens.texts, target.texts]
+    assert [text.labels for text in shown.texts] == [tokens.labels, target.labels]
     places = {(sheet.part, sheet.kind): (sheet.queries, sheet.keys) for sheet in shown.sheets}
     assert places == {
         ("encoder", "self"): (0, 0),

@@ -6,14 +6,15 @@ import numpy as np
 import torch
 
 import regard
-from regard.pieces.sheet import SheetText
+from regard.inside.observe.sheets import sheet_of
+from regard.pieces.marks import from_labels
 from tests.views.page.cases import TOKENS, Net, observed
 
 
 def test_a_layer_is_its_vectors_and_what_the_model_mixed() -> None:
     observation = observed(TOKENS, layers=2, width=30, heads=3)
-    texts = [SheetText(TOKENS, special=[0, 6])]
-    sheet = observation.sheet(observation.layers[1], texts)
+    texts = [from_labels(TOKENS)]
+    sheet = sheet_of(observation.layers[1], 0, (TOKENS, TOKENS), texts)
     item = observation.layers[1].item()
     assert (sheet.number, sheet.queries, sheet.keys, sheet.kind) == (1, 0, 0, "self")
     assert len(texts) == 1, "the text was there"
@@ -30,15 +31,5 @@ def test_texts_that_nobody_named_are_numbered() -> None:
     with regard.observe(net) as observation:
         net(torch.randn(1, 3, 6))
     subject = observation.subject()
-    assert [text.tokens for text in subject.texts] == [["0", "1", "2"]]
+    assert [text.labels for text in subject.texts] == [["0", "1", "2"]]
     assert subject.sheets[0].value is None
-
-
-def test_sheets_that_were_made_already() -> None:
-    observation = observed(TOKENS)
-    texts: list[SheetText] = []
-    sheets = [observation.sheet(observation.layers[0], texts)]
-    subject = observation.subject("one layer", texts=texts, sheets=sheets)
-    assert subject.sheets == sheets
-    assert subject.title == "one layer"
-    assert subject.texts[0].tokens == TOKENS

@@ -57,10 +57,10 @@ def test_it_needs_no_transformers(tmp_path: Path) -> None:
 import sys
 sys.modules["transformers"] = None
 import torch
-from regard.models.bert.file import load_bert
-from regard.models.bert.text import BertText
-ids = BertText.load({str(tmp_path)!r}).read("it was tired").ids
-print(tuple(load_bert({str(tmp_path)!r})(ids).last.shape))
+from regard.inside.textmodel import load
+model = load({str(tmp_path)!r})
+ids = torch.tensor(model.read("it was tired").ids)
+print(tuple(model.network(ids).last.shape))
 """
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)

@@ -9,7 +9,6 @@ from regard.models.translators.base import Translator
 from regard.models.translators.config import MODELS
 from regard.models.translators.translation import Translation, trace_of, translate_texts
 from regard.pieces.tokenizer import Tokenizer
-from regard.pieces.words import gathered
 from tests.models.batch import model as make
 
 TEXTS = ["the cat sat", "a dog and a cat sat on the mat .", "", "the mat", "dog dog dog"]
@@ -50,16 +49,6 @@ def test_rows_of_the_alignment_are_shares(model: Translator, tokens: Tokenizer) 
             assert found.source[-1] == "</s>"
 
 
-def test_pieces_are_gathered_to_words() -> None:
-    pieces = ["▁über", "setz", "en", ",", "▁bitte", "?", "</s>"]
-    rows = np.eye(7, dtype=np.float32)
-    words, sums = gathered(pieces, rows, mean=False)
-    assert words == ["übersetzen", ",", "bitte", "?", "</s>"]
-    np.testing.assert_array_equal(sums[0], [1, 1, 1, 0, 0, 0, 0])
-    _, means = gathered(pieces, rows, mean=True)
-    np.testing.assert_allclose(means[0], [1 / 3, 1 / 3, 1 / 3, 0, 0, 0, 0])
-
-
 def test_source_words_of_the_model_are_the_words_of_the_text(
     model: Translator, tokens: Tokenizer
 ) -> None:
@@ -72,6 +61,19 @@ def test_source_words_of_the_model_are_the_words_of_the_text(
 def test_the_trace_has_the_models_steps_and_the_alignment(tokens: Tokenizer) -> None:
     model = make("bahdanau", vocabulary=len(tokens)).eval()
     found = next(iter(translate_texts(model, tokens, TEXTS[:1])))
-    trace = trace_of(model, tokens, TEXTS[0], found)
+    trace = trace_of(model, tokens, found)
     assert trace["words"].labels == {"target": found.target, "source": found.source}
     assert any(step.name == "weights" for step in trace)
+
+
+def test_what_is_unknown_shows_as_it_was_written(tokens: Tokenizer) -> None:
+    model = make("bahdanau", vocabulary=len(tokens)).eval()
+    words, pieces = (
+        next(iter(translate_texts(model, tokens, ["a 猫 sat"], words=words)))
+        for words in (True, False)
+    )
+    assert words.source == ["a", "猫", "sat", "</s>"]
+    assert "猫" in pieces.source
+    assert "<unk>" not in pieces.source
+    assert pieces.read.labels == pieces.source
+    assert trace_of(model, tokens, words).tokens == pieces.source

@@ -9,6 +9,7 @@ import pytest
 
 from regard.errors import FileError, MissingExtraError
 from regard.train.run.log import Log, draw_curves, read_log
+from regard.train.run.state import RunState
 
 
 def test_events_and_rewind(tmp_path: Path) -> None:
@@ -16,9 +17,32 @@ def test_events_and_rewind(tmp_path: Path) -> None:
     log.write("data", train=5, name="größe")
     for step in (1, 2, 3):
         log.write("train", step=step, loss=1 / step)
-    log.rewind(2)
+    log.rewind(RunState(step=2))
     assert [event.get("step") for event in read_log(tmp_path / "log.jsonl")] == [None, 1, 2]
     assert read_log(tmp_path / "log.jsonl")[0] == {"event": "data", "train": 5, "name": "größe"}
+    log.clear()
+    assert read_log(tmp_path / "log.jsonl") == []
+
+
+@pytest.mark.parametrize(
+    ("state", "kept"),
+    [
+        (RunState(step=2), ["train", "changed"]),
+        (RunState(step=2, validated=2), ["train", "valid", "changed"]),
+        (RunState(step=2, validated=2, ended=2), ["train", "valid", "average", "end", "changed"]),
+    ],
+)
+def test_what_the_checkpoint_has_not_seen_is_taken_back(
+    state: RunState, kept: list[str], tmp_path: Path
+) -> None:
+    log = Log(tmp_path / "log.jsonl")
+    for step in (1, 2, 3):
+        for event in ("train", "valid", "average", "end", "changed"):
+            log.write(event, step=step)
+    log.rewind(state)
+    events = read_log(tmp_path / "log.jsonl")
+    assert [event["event"] for event in events if event["step"] == 2] == kept
+    assert [event["step"] for event in events] == [1] * 5 + [2] * len(kept)
 
 
 def test_a_last_line_cut_by_a_crash(tmp_path: Path) -> None:
@@ -33,7 +57,8 @@ def test_a_last_line_cut_by_a_crash(tmp_path: Path) -> None:
 def test_nowhere(tmp_path: Path) -> None:
     log = Log(None)
     log.write("train", step=1)
-    log.rewind(0)
+    log.rewind(RunState())
+    log.clear()
 
 
 class Board:
@@ -69,5 +94,5 @@ def test_curves(tmp_path: Path) -> None:
 
 def test_curves_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"regard\[plot\]"):
+    with pytest.raises(MissingExtraError, match="needs matplotlib: pip install matplotlib"):
         draw_curves(tmp_path / "log.jsonl", tmp_path / "curves.png")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from regard.train.config import TrainConfig
 from regard.train.data.config import LabelledConfig
 from regard.train.data.corpus import TokenCorpus
 from regard.train.data.labelled import Labelled
+from regard.train.run.log import read_log
 from regard.train.tasks.classify import (
     RECIPES,
     Classification,
@@ -171,6 +173,28 @@ def test_vectors_that_do_not_fit(
     assert run([*command, "--set", "model.width=3"]) == 0
     assert "2 of 19 words start from" in capsys.readouterr().out
     assert run(["train", "classify", "-o", str(tmp_path / "run"), "--resume"]) == 0
+
+
+def test_a_start_that_was_killed_begins_with_its_vectors(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Killed before its first checkpoint, a run is resumed as it would have begun."""
+    (tmp_path / "glove.txt").write_text("good 1 2 2\nfilm 2 1 2\n")
+    vectors = ["--vectors", str(tmp_path / "glove.txt"), "--set", "model.width=3"]
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    assert run(arguments(data, whole, *vectors)) == 0
+    assert run(arguments(data, killed, *vectors, train__steps=4)) == 0
+    shutil.rmtree(killed / "checkpoints")
+    (killed / "model.safetensors").unlink()
+    capsys.readouterr()
+    assert run(["train", "classify", "-o", str(killed), "--resume", "--steps", "12"]) == 0
+    said = capsys.readouterr().out
+    assert "there is no checkpoint yet: starting from the beginning" in said
+    assert "2 of 19 words start from" in said
+    file = "checkpoints/step-00000012/model.safetensors"
+    assert (whole / file).read_bytes() == (killed / file).read_bytes()
+    steps = [[e.get("step") for e in read_log(p / "log.jsonl")] for p in (whole, killed)]
+    assert steps[0] == steps[1], "no step stands twice"
 
 
 def test_each_design_has_its_recipe() -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from regard.attention.rule import softmax
-from regard.pieces.sheet import Sheet, SheetText, Subject
+from regard.pieces.pieces import Pieces
+from regard.pieces.sheet import Sheet, Subject
 from regard.views.page.file import document
 from regard.views.page.inline import script
 from tests.attention.rulecases import CASES, RuleCase
@@ -50,7 +51,7 @@ def sheet_of(case: RuleCase) -> Sheet:
 def computed(browser: Any) -> list[list[dict[str, Any]]]:
     """By case and head: what the page's script makes of it."""
     sheets = [sheet_of(case) for case in CASES]
-    content, packed = document([Subject("rule", [SheetText([])], sheets)])
+    content, packed = document([Subject("rule", [Pieces.plain([])], sheets)])
     assert not content["half"]
     context = browser.new_context(offline=True)
     found: list[list[dict[str, Any]]] = context.new_page().evaluate(

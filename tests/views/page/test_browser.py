@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import regard
 from regard.attention import AttentionMap, causal
 from regard.inside.heads.kinds import scored
 from regard.inside.heads.patterns import Patterns
-from regard.pieces.text import TextPieces
+from regard.pieces.pieces import Pieces
 from regard.recurrent import LSTMN
 from regard.views.page import save_html, subject_of_map, subject_of_trace
 from tests.browser import Open, Sheet
@@ -67,7 +68,11 @@ def test_half_precision_and_kinds_of_heads(tmp_path: Path, opened: Open) -> None
     sheet.wait("!document.querySelector('.view-overview .quiet').textContent.includes(' of ')")
     kinds = [entry["kind"] for entry in sheet.rows()]
     ids = [tokens.index(token) for token in tokens]
-    known = TextPieces(ids, tokens, [i == 0 for i in ids], [t == "." for t in tokens], [])
+    known = replace(
+        Pieces.plain(tokens, ids),
+        special=[i == 0 for i in ids],
+        separators=[t == "." for t in tokens],
+    )
     expected = [
         seen.kind
         for layer in observation.layers

@@ -30,7 +30,7 @@ def test_other_maps_carry_weights() -> None:
     weights = torch.tensor([[0.25, 0.75], [1.0, 0.0]])
     stored = AttentionMap.from_weights(weights, queries=["a", "b"], keys=["a", "b"])
     subject = subject_of_map(stored, "two")
-    assert [text.tokens for text in subject.texts] == [["a", "b"]]
+    assert [text.labels for text in subject.texts] == [["a", "b"]]
     assert subject.title == "two"
     np.testing.assert_array_equal(subject.sheets[0].weights[0], weights)  # type: ignore[index]
     words = stored.by_word([Word("ab", 0, 2)])

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import torch
 
 import regard
 from regard.attention import MultiHeadAttention, causal, window
-from regard.pieces.marks import readable, separators_of, special_of, word_starts
 from regard.recurrent import SelfAttentiveRNN
 from regard.trace import Step, Trace
 from regard.views.page import subject_of_trace
@@ -71,28 +69,3 @@ def test_rows_of_a_recurrent_network_are_one_matrix_with_its_tape() -> None:
         np.testing.assert_allclose(
             np.einsum("hij,hjw->hiw", sheet.weights, sheet.value), sheet.context, atol=1e-6
         )
-
-
-@pytest.mark.parametrize(
-    ("tokens", "starts"),
-    [
-        (["[CLS]", "an", "##im", "##al", "it"], [0, 1, 4]),
-        (["▁Kön", "nen", "▁Sie", "?", "</s>"], [0, 2, 3, 4]),
-        (["The", "Ġan", "imal", ".", "Ġ", "It"], [0, 1, 3, 4]),
-        (["a", "b"], [0, 1]),
-        ([], []),
-    ],
-)
-def test_where_words_begin(tokens: list[str], starts: list[int]) -> None:
-    assert word_starts(tokens) == starts
-
-
-def test_special_tokens_and_separators() -> None:
-    tokens = ["[CLS]", "a", ",", "<|im_end|>", "</s>", "s", "[SEP]"]
-    assert special_of(tokens) == [0, 3, 4, 6]
-    assert separators_of(tokens, special_of(tokens)) == [2, 3, 4, 6]
-
-
-def test_letters_of_byte_level_bpe_are_the_text_again() -> None:
-    assert readable(["ĠÃ¤", "Ċ", "Ã¤"]) == ["▁ä", "⏎", "ä"]
-    assert readable(["plain"]) is None

@@ -98,9 +98,7 @@ def test_what_must_be_said() -> None:
     assert said.startswith("Without [CLS] and [SEP]: every weight here is renormalised")
     look = made_up()
     look.sink = {0: 0.01}
-    look.keys.texts[1] = "[UNK]"
-    (said,) = remarks(look)
-    assert said.startswith("[UNK] is text that this tokenizer does not know")
+    assert remarks(look) == []
     look.keys.special[0] = False
     assert sink_names(look) == "the first token ([CLS]) and [SEP]"
 

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from regard.views.terminal.words import format_vector, listed, near_table
+from regard.views.terminal.words import format_vector, near_table
 from tests.views.terminal.consoles import console, printed
-
-
-def test_words_in_order_with_their_counts() -> None:
-    assert listed(["b", "a\x1b", "b"]) == "'b' ×2, 'a\\x1b'"
-    assert listed(map(str, range(23)), 3) == "'0', '1', '2' and 20 more"
 
 
 def test_all_numbers_of_a_vector() -> None:

@@ -134,7 +134,7 @@ export function subjectNames() {
 
 /** The token's text as it is shown. @param {Text} text @param {number} i */
 export function tokenOf(text, i) {
-  return (text.shown ?? text.tokens)[i] ?? "";
+  return text.tokens[i] ?? "";
 }
 
 /** Whether a text is written from right to left. @param {Text} text */

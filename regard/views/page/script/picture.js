@@ -8,13 +8,11 @@ import { Head, NO_CHANGE } from "./attention.js";
 
 /** @param {Text} text @param {boolean} words @returns {Unit[]} */
 export function unitsOf(text, words) {
-  const label = (/** @type {number} */ i) => (text.shown ?? text.tokens)[i];
-  if (!words) return text.tokens.map((_, i) => ({ label: label(i), tokens: [i], number: i }));
+  if (!words) return text.tokens.map((label, i) => ({ label, tokens: [i], number: i }));
   return text.words.map((start, w) => {
     const end = text.words[w + 1] ?? text.tokens.length;
     const tokens = Array.from({ length: end - start }, (_, i) => start + i);
-    const joined = tokens.map((t) => label(t).replace(/^##|^▁|^ /, "")).join("");
-    return { label: joined || label(start), tokens, number: start };
+    return { label: text.names[w], tokens, number: start };
   });
 }
 

@@ -1,0 +1,77 @@
+"""Data: a subject as the page's JSON, its arrays packed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from regard.pieces.pieces import Pieces
+from regard.pieces.sheet import Sheet, Subject
+from regard.trace import Array
+from regard.views.page.pack import Pack
+
+
+def subject_data(subject: Subject, pack: Pack) -> dict[str, Any]:
+    """What a page knows of a subject; its arrays are put into ``pack``."""
+    return {
+        "title": subject.title,
+        "model": subject.model,
+        "mechanism": subject.mechanism,
+        "notes": subject.notes,
+        "start": subject.start,
+        "texts": [text_data(pieces) for pieces in subject.texts],
+        "layers": [sheet_data(sheet, pack) for sheet in subject.sheets],
+    }
+
+
+def text_data(pieces: Pieces) -> dict[str, Any]:
+    """Tokens, and by their numbers: where words begin, which tokens are special, separators."""
+    return {
+        "name": pieces.name,
+        "tokens": pieces.labels,
+        "words": [word.start for word in pieces.words],
+        "names": [word.text for word in pieces.words],
+        "special": [i for i, own in enumerate(pieces.special) if own],
+        "separators": [i for i, own in enumerate(pieces.separators) if own],
+    }
+
+
+def sheet_data(sheet: Sheet, pack: Pack) -> dict[str, Any]:
+    """One layer: its rule, and where in the pack its arrays are."""
+    return {
+        "name": sheet.name,
+        "number": sheet.number,
+        "kind": sheet.kind,
+        "part": sheet.part,
+        "recurrent": sheet.recurrent,
+        "texts": [sheet.queries, sheet.keys],
+        "shape": list(sheet.shape),
+        "heads": list(sheet.heads),
+        "scale": sheet.scale,
+        "causal": sheet.causal,
+        "before": sheet.before,
+        "after": sheet.after,
+        "softcap": sheet.softcap,
+        "query": pack.add(sheet.query),
+        "key": pack.add(sheet.key),
+        "value": pack.add(sheet.value),
+        "weights": pack.add(sheet.weights, exact=sheet.query is None),
+        "allowed": pack.add(_three(sheet.allowed)),
+        "bias": pack.add(_three(sheet.bias)),
+        "lse": pack.add(sheet.lse, exact=True),
+        "context": pack.add(sheet.context, exact=True),
+        "checked": list(sheet.checked),
+        "known": {
+            name: {
+                "value": pack.add(known.value),
+                "formula": known.formula,
+                "meaning": known.meaning,
+                "after": known.after,
+            }
+            for name, known in sheet.known.items()
+        },
+    }
+
+
+def _three(array: Array | None) -> Array | None:
+    """With axes for heads, queries and keys, each of them one long where it broadcasts."""
+    return None if array is None else array.reshape((1,) * (3 - array.ndim) + array.shape)
