@@ -34,6 +34,7 @@ from typing import Any, NamedTuple
 import click
 
 from regard.cli import COMMANDS, main, regard
+from regard.worked.source import shipped
 
 GOOD = {0, 1, 2, 130, 141}
 SECONDS = 60.0
@@ -101,7 +102,7 @@ def make_files(folder: Path) -> dict[str, str]:
         "vectors-odd.txt": b"the 1 2 3\ncat 2 1\n",
         "vectors-nan.txt": b"the nan 2 3\ncat inf 1 2\n",
         "header.bin": b"9999999999 300\n",
-        "example.toml": (Path(__file__).parents[1] / "examples/two-heads.toml").read_bytes(),
+        "example.toml": shipped()["two-heads"].read_bytes(),
         "broken.toml": b"x = [1, 2\n",
         "deep.toml": b"x = " + b"[" * 3000,
         "digits.toml": b"x = " + b"9" * 5000,

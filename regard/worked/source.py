@@ -45,13 +45,12 @@ class ExampleFile:
         """Read a text file (``-``: standard input), or the example of this name that comes with
         regard."""
         name = os.fspath(path)
-        if name != STDIN and not os.path.exists(path):
-            if name not in shipped():
-                hint = nearest(name, shipped())
-                raise FileError(f"cannot read {name!r}: {os.strerror(errno.ENOENT)}{hint}")
-            path = shipped()[name]
+        given = path if os.path.isfile(path) else shipped().get(name, path)
+        if name != STDIN and not os.path.exists(given):
+            missing = f"{os.strerror(errno.ENOENT)}{nearest(name, shipped())}"
+            raise FileError(f"cannot read {name!r}: {missing}")
         try:
-            text = read_bytes(path).decode("utf-8-sig")
+            text = read_bytes(given).decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise FileError(f"{name_of(name)} is not UTF-8 text (byte {error.start})") from error
         return cls(name_of(name), text, cls.parse(name_of(name), text))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from regard.worked.source import shipped
 from tests.cli.run import ROOT, regard
 
 COMMAND = [sys.executable, "-m", "regard"]
@@ -138,7 +139,7 @@ def test_a_number_that_is_none_is_said_so(line: str) -> None:
 def test_a_dash_is_standard_input_for_every_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    example = (ROOT / "examples" / "two-heads.toml").read_bytes()
+    example = shipped()["two-heads"].read_bytes()
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("the 1 2\ncat 2 1\nsat 3 1\n")
     for content, arguments, expected in (
@@ -159,7 +160,7 @@ def test_a_dash_is_standard_input_for_every_command(
 
 
 def test_streams_that_are_closed_from_the_start() -> None:
-    check = f"{sys.executable} -m regard check examples/two-heads.toml"
+    check = f"{sys.executable} -m regard check two-heads"
     for line, code in ((f"{check} >&-", 0), (f"{check} 2>&-", 0), (f"{check} --no 2>&- >&-", 2)):
         done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, cwd=ROOT)
         assert (done.returncode, done.stderr) == (code, "")

@@ -24,9 +24,6 @@ from regard.models.translators.base import Translator
 from regard.models.translators.candidates import best_tokens
 from regard.pieces.tokenizer import BOS, EOS
 
-MOST_BEAM = 100
-"""Hypotheses of a sentence. A step holds beam x vocabulary scores of each sentence."""
-
 
 class Hypothesis(NamedTuple):
     """One translation."""
@@ -188,11 +185,8 @@ class _BeamSearch:
 def _check(beam: int, length_penalty: float, max_length: int | None) -> None:
     """Raise, naming every setting that makes no search."""
     problems = []
-    if not 1 <= beam <= MOST_BEAM:
-        problems.append(
-            f"beam must be from 1 to {MOST_BEAM}, got {beam}: time and memory grow with it, and "
-            "translations do not get better beyond some ten hypotheses"
-        )
+    if beam < 1:
+        problems.append(f"beam must be at least 1, got {beam}")
     if not 0 <= length_penalty < math.inf:
         problems.append(f"length_penalty must be 0 or more, got {length_penalty}")
     if max_length is not None and max_length < 1:
