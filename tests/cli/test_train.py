@@ -83,8 +83,9 @@ def test_aligned_gzip_files_and_own_validation(
                 lines = [*lines, "", "eins " * 150]
             names[part, side] = tmp_path / f"{part}.{side}.gz"
             names[part, side].write_bytes(gzip.compress("\n".join(lines).encode()))
-    sides = ["--source", names["train", "de"], "--target", names["train", "en"]]
-    valid = ["--valid-source", names["valid", "de"], "--valid-target", names["valid", "en"]]
+    sides: list[str | Path] = ["--source", names["train", "de"], "--target", names["train", "en"]]
+    valid: list[str | Path] = ["--valid-source", names["valid", "de"]]
+    valid += ["--valid-target", names["valid", "en"]]
     assert run(*sides, *valid, *TINY, "-o", tmp_path / "run") == 0
     output = capsys.readouterr().out
     assert "100 pairs to train on, 15 to validate, 0 to test" in output
@@ -99,7 +100,7 @@ def test_a_folder_that_is_taken(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "run"
-    usual = ["--pairs", table, *TINY, "-o", folder]
+    usual: list[str | Path] = ["--pairs", table, *TINY, "-o", folder]
     assert run(*usual) == 0
     before = files(folder)
     capsys.readouterr()
@@ -194,7 +195,7 @@ def test_unequal_line_counts(
 ) -> None:
     (tmp_path / "a").write_text("eins\nzwei\n")
     (tmp_path / "b").write_text("one\n")
-    sides = ["--source", tmp_path / "a", "--target", tmp_path / "b"]
+    sides: list[str | Path] = ["--source", tmp_path / "a", "--target", tmp_path / "b"]
     assert "got 2 in" in refused(capsys, *sides, *TINY, "-o", tmp_path / "run")
 
 
@@ -227,7 +228,8 @@ def test_config_file_under_flags_under_set(table: Path, tmp_path: Path) -> None:
     (tmp_path / "c.toml").write_text(
         f'[data]\npairs = "{table}"\n[train]\nseed = 3\nclip = 2\nwarmup = 7\n'
     )
-    arguments = ["--config", tmp_path / "c.toml", *TINY, "--seed", "5", "--set", "train.clip=0.5"]
+    arguments: list[str | Path] = ["--config", tmp_path / "c.toml", *TINY, "--seed", "5"]
+    arguments += ["--set", "train.clip=0.5"]
     assert run(*arguments, "-o", tmp_path / "run") == 0
     saved = json.loads((tmp_path / "run" / "config.json").read_text())["train"]
     assert (saved["seed"], saved["clip"], saved["warmup"]) == (5, 0.5, 7)

@@ -294,7 +294,9 @@ def test_a_large_derived_value_is_a_rule_in_the_file(
     assert last["shape"] == [2, rows, 10, 5]
     if not kept:
         assert last["derived"] == "weights * values"
-        assert loaded.steps[-1].derived.weights.value is loaded.steps[-3].value
+        last_step = loaded.steps[-1]
+        assert last_step.derived is not None
+        assert last_step.derived.weights.value is loaded.steps[-3].value
         assert loaded.to_json() == trace.to_json()
 
 

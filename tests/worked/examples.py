@@ -11,7 +11,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 def tutorial(**changes: object) -> Example:
     example = Example.load(EXAMPLES / "tutorial-printed.toml")
-    return Example(**{**vars(example), **changes})  # type: ignore[arg-type]
+    return Example(**{**vars(example), **changes})
 
 
 def two_heads(layout: str = "columns-are-outputs", **claims: object) -> Example:
@@ -19,4 +19,4 @@ def two_heads(layout: str = "columns-are-outputs", **claims: object) -> Example:
     rows = layout == "rows-are-outputs"
     matrices = {n: w.T.copy() if rows else w for n, w in example.matrices.items()}
     changes = {"matrices": matrices, "layout": layout, "claims": claims}
-    return Example(**{**vars(example), **changes})  # type: ignore[arg-type]
+    return Example(**{**vars(example), **changes})

@@ -12,10 +12,11 @@ from torch import Tensor
 import regard
 from regard.attention import StoredMap
 from regard.errors import RegardError
+from regard.inside.observe.observation import Observation
 from tests.inside.tiny import BOTH, inputs, tiny
 
-REGISTRY = ("Bert", "Roberta", "DistilBert", "Albert", "GPT2", "OPT", "Llama", "Mistral", "Qwen2")
-REGISTRY += ("Gemma2", "T5", "Bart", "Marian", "Whisper", "ViT")
+REGISTRY = ["Bert", "Roberta", "DistilBert", "Albert", "GPT2", "OPT", "Llama", "Mistral", "Qwen2"]
+REGISTRY += ["Gemma2", "T5", "Bart", "Marian", "Whisper", "ViT"]
 OUTSIDE = ("Bloom", "GPTJ", "DebertaV2")
 
 # transformers' DeBERTa-v2 still asks for it when it is imported.
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWa
 
 
 @torch.no_grad()
-def seen(model: Any, given: dict[str, Tensor], **options: Any) -> tuple[regard.observe, Any]:
+def seen(model: Any, given: dict[str, Tensor], **options: Any) -> tuple[Observation, Any]:
     with regard.observe(model, **options) as observation:
         output = model(**given)
     return observation, output

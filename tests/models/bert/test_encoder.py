@@ -11,7 +11,8 @@ import torch
 import regard
 from regard.attention import padding
 from regard.errors import ConfigError, RegardError, ShapeError
-from regard.models.bert.encoder import BertConfig, BertEncoder
+from regard.models.bert.config import BertConfig
+from regard.models.bert.encoder import BertEncoder
 from regard.models.bert.file import load_bert
 from tests.models.bert.tinybert import save_tiny
 

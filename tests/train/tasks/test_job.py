@@ -63,11 +63,15 @@ class Fit:
 
     def loss(self, rows: list[int], smoothing: float) -> Tensor:
         x = torch.arange(len(rows), dtype=torch.float32)[:, None]
-        return (self.model(x)[:, 0] - torch.tensor(self.train)).square().sum()
+        return self._missed(x, self.train)
+
+    def _missed(self, x: Tensor, y: list[float]) -> Tensor:
+        said: Tensor = self.model(x)
+        return (said[:, 0] - torch.tensor(y)).square().sum()
 
     def validation_loss(self, rows: list[int]) -> Tensor:
         x = torch.tensor([[float(len(self.train) + row)] for row in rows])
-        return (self.model(x)[:, 0] - torch.tensor(self.valid)).square().sum()
+        return self._missed(x, self.valid)
 
     def evaluate(self, forward: Callable[..., Tensor], decode: bool) -> dict[str, float]:
         loss = float(forward(list(range(len(self.valid)))))

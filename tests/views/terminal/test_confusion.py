@@ -8,7 +8,7 @@ from tests.views.terminal.consoles import console, printed
 
 def test_a_table_of_confusion() -> None:
     to = console()
-    print_confusion(["no", "yes"], [[1200, 3], [4, 5]], [0.9975, 5 / 9], [0.99, float("nan")], to)
+    print_confusion(["no", "yes"], [[1200, 3], [4, 5]], [0.9975, 5 / 9], [0.99, None], to)
     text = printed(to)
     assert "1,200" in text
     assert "99.8 %" in text

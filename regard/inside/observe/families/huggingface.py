@@ -208,7 +208,7 @@ def _call(
             query.shape[-1] ** -0.5 if scale is None else float(scale),
             rules,
             None if bias is None else bias.detach().float(),
-            given.get("softcap"),
+            given.get("softcap") if inner == "eager" else None,  # sdpa knows none
         ),
         value=value,
         context=None if output is None else output[0].transpose(1, 2),
