@@ -95,7 +95,7 @@ def f():
 
 
 def test_every_folder_has_its_row() -> None:
-    assert {within(path) for path in modules()} - {"show"} == KNOWS.keys() - {"show"}
+    assert {within(path) for path in modules()} == KNOWS.keys()
 
 
 def test_no_two_folders_know_each_other() -> None:
@@ -136,6 +136,16 @@ def test_no_two_modules_need_each_other() -> None:
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
 def test_imports_go_one_way(path: Path) -> None:
     assert known(path) - KNOWS[within(path)] == set()
+
+
+def test_views_know_of_attention_its_map_alone() -> None:
+    known = {
+        name
+        for path in (ROOT / "views").rglob("*.py")
+        for name in imports(path)
+        if name.startswith("regard.attention") and not name.startswith("regard.attention.map.")
+    }
+    assert known == {"regard.attention.map"}
 
 
 def test_a_class_name_means_one_thing() -> None:

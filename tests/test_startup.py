@@ -51,3 +51,45 @@ def test_help_loads_nothing_heavy(command: list[str]) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0].startswith("Usage: regard")
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["check", "/none"],
+        ["check", "README.md"],
+        ["cost", "--lengths", "5,3"],
+        ["cost", "--json", "/none/a"],
+        ["evaluate", "/none"],
+        ["explain", "a", "--model", "none!"],
+        ["heads", "minilm", "--corpus", "/none"],
+        ["heads", "minilm", "a", "--state", "b"],
+        ["look", "minilm", "a", "--html", "/none/a.html"],
+        ["look", "none!", "a"],
+        ["read", "--model", "none", "a"],
+        ["serve", "none!"],
+        ["translate", "--file", "/none"],
+        ["translate", "--model", "none", "a"],
+        ["words", "show", "/none"],
+    ],
+    ids=" ".join,
+)
+def test_what_is_refused_is_refused_before_torch_is_imported(command: list[str]) -> None:
+    script = (
+        "import sys\n"
+        "from regard.cli import main\n"
+        "try:\n"
+        f"    main({command!r})\n"
+        "finally:\n"
+        "    print('torch' in sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=Path(__file__).parents[1],
+    )
+    assert (done.returncode, done.stdout) == (2, "False\n")
+    assert done.stderr.startswith("regard: error: ")
+    assert done.stderr.count("\n") == 1

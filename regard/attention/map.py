@@ -97,10 +97,10 @@ class AttentionMap(ABC):
         if how not in ("max", "mean"):
             raise RegardError(f"how must be 'max' or 'mean', got {how!r}")
         grid = PoolGrid(*self.shape, _positive("cells", cells))
-        pools = grid.empty(1, torch.device("cpu"))
+        pools = grid.empty(1, self.block((0, 0), (0, 0)).device)
         for rows in self.row_blocks(grid.rows):
             weights = self.block(rows, (0, self.shape[1])).unsqueeze(0)
-            grid.add(pools, weights.cpu(), rows, (0, self.shape[1]))
+            grid.add(pools, weights, rows, (0, self.shape[1]))
         grid.finish(pools)
         return pools[0][0] if how == "max" else pools[1][0]
 
@@ -123,9 +123,9 @@ class AttentionMap(ABC):
 
     def received(self) -> Tensor:
         """sum_i a_ij: the attention that each key gets from all queries together."""
-        total = torch.zeros(self.shape[1])
+        total = self.block((0, 0), (0, self.shape[1])).sum(0)
         for rows in self.row_blocks():
-            total += self.block(rows, (0, self.shape[1])).sum(0).cpu()
+            total += self.block(rows, (0, self.shape[1])).sum(0)
         return total
 
     def dense(self, most: int = MOST_DENSE) -> Tensor:

@@ -6,6 +6,8 @@ breaks nothing.
 
 from __future__ import annotations
 
+import sys
+
 import torch
 from torch.autograd import forward_ad
 
@@ -35,6 +37,11 @@ def watched() -> bool:
         or _transform() is not None
         or forward_ad._current_level >= 0
     )
+
+
+def compiles() -> bool:
+    """Whether anything in this process was ever compiled."""
+    return "torch._dynamo" in sys.modules
 
 
 try:

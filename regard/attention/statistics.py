@@ -40,6 +40,27 @@ def statistics(query: Tensor, key: Tensor, rule: Rule, wanted: Wanted) -> Statis
     return found.each(lambda tensor: tensor[0])
 
 
+def of_weights(weights: Tensor, wanted: Wanted) -> Statistics:
+    """The same of weights (heads, queries, keys) that exist already and are taken as they are.
+
+    Their rows may sum to less than 1, where a sink that is no key has the rest. Their scores are
+    their logarithms, so that the log-sum-exp is 0, or −inf where a row has no weight.
+    """
+    weights = weights.float()
+    _, queries, keys = weights.shape
+    lse = torch.zeros(weights.shape[:-1], device=weights.device)
+    lse.masked_fill_((weights == 0).all(-1), -math.inf)
+    top, where = largest(weights, wanted.top) if wanted.top else (None, None)
+    grid, pools = wanted.grid(queries, keys), None
+    if grid is not None:
+        pools = grid.empty(len(weights), weights.device)
+        grid.add(pools, weights, (0, queries), (0, keys))
+        grid.finish(pools)
+    entropy = torch.special.entr(weights).sum(-1) if wanted.entropy else None
+    received = weights.sum(-2) if wanted.received else None
+    return Statistics(lse, top, where, entropy, received, *(pools or (None, None)))
+
+
 def in_blocks(query: Tensor, key: Tensor, rule: Rule, wanted: Wanted) -> Statistics:
     """The same in PyTorch, on any device: blocks of rows, their scores and weights dropped."""
     heads, queries, _ = query.shape

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 import click
 
@@ -28,12 +29,10 @@ def cost(
     width: int,
     heads: int,
     window: int,
-    repeats: int,
-    budget: float,
-    threads: int,
     json_to: str | None,
     png: str | None,
     svg: str | None,
+    **effort: Any,
 ) -> None:
     """What is the time and memory complexity of self-attention?
 
@@ -51,15 +50,13 @@ def cost(
     from regard.cost.setting import Setting
 
     setting = Setting(width=width, heads=heads, window=window)
-    check_run(rising, setting, repeats, budget, threads)  # before torch is imported
+    check_run(rising, setting, **effort)  # before torch is imported
     from regard.cost.measurement import measure
     from regard.cost.text import format_costs
     from regard.views.terminal.console import make_console
 
     with CommandProgress("measuring", changes("measuring")) as progress:
-        costs = measure(
-            rising, setting, repeats=repeats, budget=budget, threads=threads, progress=progress
-        )
+        costs = measure(rising, setting, **effort, progress=progress)
     if json_to != "-":
         make_console().print(format_costs(costs), soft_wrap=True)
     if json_to:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -61,16 +61,12 @@ def translate(
     sentences: tuple[str, ...],
     model: str,
     file: str | None,
-    beam: int,
-    length_penalty: float,
-    batch: int,
     alignment: bool,
     pieces: bool,
-    layer: int | None,
-    head: int | None,
     json_to: str | None,
     html_to: str | None,
     trace_to: str | None,
+    **search: Any,
 ) -> None:
     """Translate SENTENCES, the lines of a file, or what is piped in.
 
@@ -83,22 +79,15 @@ def translate(
     texts = texts_of(sentences, file, "translate")
     check_single(len(texts), trace=trace_to, html=html_to)
     check_folders(json_to, html_to, trace_to)
+    from regard.store.shipped import find_folder
+
+    folder = find_folder(model, "translate")  # refused, if it must be, before torch is imported
     from regard.models.translators.translation import trace_of, translate_texts
     from regard.pieces.unknown import Unknown
-    from regard.store.shipped import find_translator
+    from regard.store.folder import load_translator
 
-    translator, tokens = find_translator(model)
-    found = translate_texts(
-        translator,
-        tokens,
-        texts,
-        beam=beam,
-        length_penalty=length_penalty,
-        batch=batch,
-        words=not pieces,
-        layer=layer,
-        head=head,
-    )
+    translator, tokens = load_translator(folder)
+    found = translate_texts(translator, tokens, texts, words=not pieces, **search)
     unknown = Unknown()
     found = _counted(found, unknown)
     trace: Trace | None = None

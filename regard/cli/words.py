@@ -100,20 +100,7 @@ def train(
     ]
     if done.cut_lines:
         lines.insert(1, f"{done.cut_lines:,} lines longer than 10,000 words were trained in parts.")
-    result = {
-        "settings": done.settings,
-        "sentences": done.sentences,
-        "text_words": done.text_words,
-        "kept_words": done.kept_words,
-        "vocabulary": len(done.words),
-        "offered": done.offered,
-        "trained": done.trained,
-        "median_moved": done.median_moved,
-        "untrained": done.untrained,
-        "verdict": done.verdict,
-        "out": out,
-    }
-    answer(lines, result, json_to)
+    answer(lines, done.to_json() | {"out": out}, json_to)
 
 
 def check_out(text_file: str, out: str) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from regard.errors import RegardError
-from regard.models.reading import SentenceReading, Verdict, judge_sentence, read_sentence
 from regard.store.folder import RunFolder, load_classifier, load_language_model
 from regard.store.shipped import find_folder
+
+if TYPE_CHECKING:
+    from regard.models.reading import SentenceReading, Verdict
 
 
 def readings_of(name: str, texts: Sequence[str]) -> Iterator[SentenceReading | Verdict]:
@@ -17,12 +20,15 @@ def readings_of(name: str, texts: Sequence[str]) -> Iterator[SentenceReading | V
     wanted = [text for text in texts if text.strip()]
     if not wanted:
         raise RegardError("there is nothing to read: the text is empty or all white space")
-    if task == "classify":
-        classifier, tokens = load_classifier(folder)
-        return (judge_sentence(classifier, tokens, text) for text in wanted)
-    if task != "lm":
+    if task not in ("classify", "lm"):
         raise RegardError(
             f"{name!r} holds a {task!r} run: 'regard read' takes a language model or a classifier"
         )
+    # From here on with torch: what is refused was refused without it.
+    from regard.models.reading import judge_sentence, read_sentence
+
+    if task == "classify":
+        classifier, tokens = load_classifier(folder)
+        return (judge_sentence(classifier, tokens, text) for text in wanted)
     model, tokens = load_language_model(folder)
     return (read_sentence(model, tokens, text) for text in wanted)

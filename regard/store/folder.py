@@ -17,19 +17,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from torch import nn
-
 from regard.errors import FileError
 from regard.files import write_text
 from regard.pieces.tokenizer import Tokenizer
-from regard.store.weights import read_weights, set_weights, unpacked
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a folder that is none is refused before torch is imported
+    from torch import nn
+
     from regard.models.classifier import Classifier
     from regard.models.language import LanguageModel
     from regard.models.translators.base import Translator
 
-Some = TypeVar("Some", bound=nn.Module)
+Some = TypeVar("Some", bound="nn.Module")
 FORMAT = 1
 TOKENS = "tokens.json"
 TASKS = {"translate": "translator", "lm": "language model", "classify": "classifier"}
@@ -116,5 +115,7 @@ def _opened(folder: str | os.PathLike[str], task: str) -> tuple[RunFolder, dict[
 
 def _filled(run: RunFolder, model: Some) -> tuple[Some, Tokenizer]:
     """The model with the run's weights, and the run's tokens."""
+    from regard.store.weights import read_weights, set_weights, unpacked
+
     set_weights(model, unpacked(read_weights(run.model)), repr(str(run.model)))
     return model.eval(), run.read_tokens()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from regard.errors import FileError, nearest
 from regard.store.folder import TOKENS, RunFolder, load_language_model, load_translator
-from regard.store.weights import packed, read_weights, unpacked, write_weights
 
 if TYPE_CHECKING:
     from regard.models.language import LanguageModel
@@ -54,9 +53,12 @@ def pack(run: str | os.PathLike[str], to: str | os.PathLike[str]) -> int:
     Paths of the machine that it was trained on stay behind. If an equal vocabulary lies beside
     the folder, the config names that one; else the folder gets its own.
     """
+    from regard.store.weights import packed, read_weights, unpacked, write_weights
+
     source, target = RunFolder(run), RunFolder(to)
     config = source.read_config()
-    config["data"] = {k: _without_path(v) for k, v in config["data"].items()}
+    for section in ("data", "train"):
+        config[section] = {k: _without_path(v) for k, v in config[section].items()}
     text = source.read_tokens().to_text()
     equal = [f for f in target.path.parent.glob("*.json") if f.read_text("utf-8") == text]
     config["tokens"] = f"../{equal[0].name}" if equal else TOKENS

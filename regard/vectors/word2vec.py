@@ -51,6 +51,21 @@ class Training:
     def untrained(self) -> bool:
         return self.median_moved < STILL
 
+    def to_json(self) -> dict[str, Any]:
+        """The settings and the counts, for other programs."""
+        return {
+            "settings": self.settings,
+            "sentences": self.sentences,
+            "text_words": self.text_words,
+            "kept_words": self.kept_words,
+            "vocabulary": len(self.words),
+            "offered": self.offered,
+            "trained": self.trained,
+            "median_moved": self.median_moved,
+            "untrained": self.untrained,
+            "verdict": self.verdict,
+        }
+
     @property
     def verdict(self) -> str:
         """One paragraph: how far the vectors moved; if hardly, why, and what to do."""

@@ -43,7 +43,7 @@ class Guard:
             await self.app(scope, receive, send)
             return
 
-        async def told(message: Message) -> None:
+        async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", []), *self.headers]
             await send(message)
@@ -51,9 +51,9 @@ class Guard:
         wrong = self.wrong(Request(scope))
         if wrong is not None:
             code, text = wrong
-            await JSONResponse({"error": text}, code)(scope, receive, told)
+            await JSONResponse({"error": text}, code)(scope, receive, guarded)
             return
-        await self.app(scope, receive, told)
+        await self.app(scope, receive, guarded)
 
     def wrong(self, request: Request) -> tuple[int, str] | None:
         host = request.headers.get("host", "")

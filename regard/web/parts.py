@@ -24,11 +24,11 @@ def heads(look: Exploration, layer: int) -> dict[str, Any]:
     found = look.heads(layer)
     pack = Pack(half=True)
     pack.add(found.pictures)
-    told = [
+    rows = [
         {"kind": seen.kind, "share": seen.scores.get(seen.kind), "entropy": entropy, "most": most}
         for seen, entropy, most in zip(found.kinds, found.entropy, found.most, strict=True)
     ]
-    return {"heads": told, "arrays": pack.entries, "packed": pack.text()}
+    return {"heads": rows, "arrays": pack.entries, "packed": pack.text()}
 
 
 def head(look: Exploration, layer: int, number: int) -> dict[str, Any]:

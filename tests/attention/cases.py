@@ -107,9 +107,9 @@ def numpy_attend(
     query: Tensor, key: Tensor, value: Tensor, allowed: Tensor | None, scale: float | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Context and weights by the definition, in float64, row by row where a row has any key."""
-    q, k, v = (t.detach().double().numpy() for t in (query, key, value))
+    q, k, v = (t.detach().double().cpu().numpy() for t in (query, key, value))
     scores = q @ np.swapaxes(k, -1, -2) * (1 / math.sqrt(q.shape[-1]) if scale is None else scale)
-    visible = np.broadcast_to(True if allowed is None else allowed.numpy(), scores.shape)
+    visible = np.broadcast_to(True if allowed is None else allowed.cpu().numpy(), scores.shape)
     weights = np.zeros_like(scores)
     for row in np.ndindex(scores.shape[:-1]):
         seen = visible[row]

@@ -20,7 +20,7 @@ from tests.attention.cases import Case, cases, numpy_attend
 
 
 def close(got: Tensor, expected: Tensor, tolerance: float) -> None:
-    torch.testing.assert_close(got, expected, rtol=0, atol=tolerance)
+    torch.testing.assert_close(got.cpu(), expected.cpu(), rtol=0, atol=tolerance)
 
 
 def fast_and_explained(case: Case) -> tuple[Tensor, Tensor, Tensor]:

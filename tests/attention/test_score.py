@@ -44,7 +44,7 @@ def test_additive_by_hand() -> None:
     ones = torch.ones(1, 2)
     scores = additive(Q, K, torch.tensor([2.0]), ones, ones)
     expected = [[2 * math.tanh(n) for n in row] for row in ([7, 5, 5], [3, 1, 1])]
-    np.testing.assert_allclose(scores, expected, rtol=1e-6)
+    np.testing.assert_allclose(scores.cpu(), expected, rtol=1e-6)
 
 
 sizes = st.integers(1, 5)

@@ -23,10 +23,9 @@ def test_simple_self_attention_by_hand() -> None:
     x = torch.tensor([[length, 0.0], [0.0, length]], dtype=torch.float64)
     context, weights = self_attention(x, need_weights=True)
     assert weights is not None
-    expected = np.array([[2 / 3, 1 / 3], [1 / 3, 2 / 3]])
-    np.testing.assert_allclose(weights, expected, atol=1e-12)
-    np.testing.assert_allclose(context, weights @ x, atol=1e-12)
-    np.testing.assert_allclose(context[0], [2 / 3 * length, 1 / 3 * length], atol=1e-12)
+    np.testing.assert_allclose(weights.cpu(), [[2 / 3, 1 / 3], [1 / 3, 2 / 3]], atol=1e-12)
+    np.testing.assert_allclose(context.cpu(), (weights @ x).cpu(), atol=1e-12)
+    np.testing.assert_allclose(context[0].cpu(), [2 / 3 * length, 1 / 3 * length], atol=1e-12)
 
 
 def test_simple_self_attention_has_plain_scores_and_matrices_bring_the_scale() -> None:
@@ -55,15 +54,15 @@ def test_the_formula_with_matrices(seed: int, n: int, heads: int) -> None:
         )
         parts.append(context)
         shares.append(weights)
-    expected = np.concatenate(parts, -1) @ w_o.numpy()
+    expected = np.concatenate(parts, -1) @ w_o.cpu().numpy()
     options: dict[str, Any] = {"heads": heads, "mask": causal()}
     fast = self_attention(x, w_q, w_k, w_v, w_o, **options)
     explained = self_attention(x, w_q, w_k, w_v, w_o, need_weights=True, **options)
-    np.testing.assert_allclose(fast.context, expected, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(explained.context, expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(fast.context.cpu(), expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(explained.context.cpu(), expected, rtol=0, atol=1e-12)
     weights = np.stack(shares, 1) if heads > 1 else shares[0]
     assert explained.weights is not None
-    np.testing.assert_allclose(explained.weights, weights, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(explained.weights.cpu(), weights, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("need_weights", [False, True])

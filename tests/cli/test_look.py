@@ -110,7 +110,7 @@ def test_a_family_that_only_gives_weights(tmp_path: Path) -> None:
     save(tmp_path, "Bloom")
     done = regard("look", tmp_path, "The animal was tired", "--no-sink", "--layer", "1")
     assert done.returncode == 0, done.stderr
-    assert done.stderr.startswith("regard: note: BloomModel does not use transformers' attention")
+    assert done.stderr.startswith("regard: note: the weights of BloomModel are kept")
     assert "L1H2" in done.stdout
 
 

@@ -26,6 +26,7 @@ def test_ctrl_c_ends_it_cleanly(bert: Path) -> None:
         client.look("the cat sat")
         idle = socket.create_connection(("127.0.0.1", client.port))
         idle.sendall(b"GET / HTTP/1.1\r\nHost:")
+        client.ask("/api/models")  # answered after the idle connection was taken
         started.send_signal(signal.SIGINT)
         out, err = started.communicate(timeout=60)
         idle.close()

@@ -15,7 +15,7 @@ PATIENCE = 5.0
 """Seconds between two lines of progress, at least, where there is no terminal."""
 
 PlainLine = Callable[[float, str], str | None]
-"""What a pipe is told of a share that is done and of what is at work, if anything."""
+"""What a pipe gets to read of a share that is done and of what is at work, if anything."""
 
 
 class CommandProgress:
@@ -66,14 +66,14 @@ def counted(title: str) -> Iterator[Callable[[int, int], None]]:
 
 def tenths(title: str) -> PlainLine:
     """``loading: 40 %`` at a new tenth, and only if it takes long."""
-    last, told = time.monotonic(), 0
+    last, said = time.monotonic(), 0
 
     def line(share: float, what: str) -> str | None:
-        nonlocal last, told
+        nonlocal last, said
         reached = int(10 * share)
-        if reached <= told or time.monotonic() - last < PATIENCE:
+        if reached <= said or time.monotonic() - last < PATIENCE:
             return None
-        last, told = time.monotonic(), reached
+        last, said = time.monotonic(), reached
         return f"{title}: {10 * reached} %"
 
     return line

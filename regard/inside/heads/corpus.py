@@ -24,7 +24,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regard.attention.statistics import statistics
 from regard.attention.wanted import Wanted
 from regard.errors import DataError, FileError, RegardError, UnknownWordError
 from regard.files import write_text
@@ -233,7 +232,7 @@ class CorpusReader:
         long = heads * queries * item.key.shape[1] > MOST
         found = None
         if long or self.ends is not None:
-            found = statistics(item.query, item.key, item.rule, Wanted(entropy=long, received=long))
+            found = item.statistics(Wanted(entropy=long, received=long))
         tally = self.patterns.tally(item, found if long else None)
         added = Sums(
             tallies={number: _whole(torch.stack((tally.score, tally.chance, tally.count)))}

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from regard.attention.mask import Mask, picked
 from regard.attention.rule import NOTHING, to_weights
-from regard.inside.observe.layer import Item
+from regard.inside.observe.layer import Item, rule_of_weights
 
 MOST = 1 << 22
 """Numbers held at a time."""
@@ -71,8 +71,13 @@ def without_keys(item: Item, dropped: Tensor) -> Item:
 
     exp(s_ij) / sum over the keys that are left = a_ij / (1 − weight of the dropped keys).
     """
+    if item.weights is not None:
+        out = dropped.to(item.weights.device)
+        lost = item.weights[..., out].sum(-1, keepdim=True)
+        weights = item.weights.masked_fill(out, 0) / (1 - lost).clamp_min(1e-30)
+        return replace(item, weights=weights, rule=rule_of_weights(weights))
     left = Mask(allowed=~dropped.to(item.query.device).unsqueeze(0))
     mask = left if item.rule.mask is None else item.rule.mask & left
     if mask.allowed is not None and mask.allowed.dim() == 2:
         mask = replace(mask, allowed=mask.allowed.unsqueeze(0))
-    return replace(item, rule=replace(item.rule, mask=mask), weights=None)
+    return replace(item, rule=replace(item.rule, mask=mask))

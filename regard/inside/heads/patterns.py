@@ -58,7 +58,9 @@ class Patterns:
 
     def _add_dense(self, sums: Tally, item: Item) -> None:
         """All pairs at once."""
-        weights = softmax(item.rule.scores(item.query, item.key))
+        weights = item.weights
+        if weights is None:
+            weights = softmax(item.rule.scores(item.query, item.key))
         targets, chance, count = self._targets(item)
         last = HEAD_KINDS.index("broad")
         if targets.shape[0] == 1:

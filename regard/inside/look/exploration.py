@@ -16,12 +16,11 @@ import torch.nn.functional as F
 
 from regard.attention.map import AttentionMap
 from regard.attention.rule import softmax
-from regard.attention.statistics import statistics
 from regard.attention.wanted import Wanted
 from regard.errors import RegardError
 from regard.inside.heads.kinds import scored
 from regard.inside.heads.patterns import Patterns
-from regard.inside.look.page import names_of, notes_on, texts_of, title_of
+from regard.inside.look.page import PageLayers
 from regard.inside.observe.layer import Item, ObservedLayer
 from regard.inside.observe.observation import Observation
 from regard.inside.observe.observe import observe
@@ -68,13 +67,12 @@ class Exploration:
         """Run the model over the text; ``check`` is called before each module, and what it raises
         ends the pass."""
         dtype = torch.float16 if len(self.tokens) > LONG else None
-        names = names_of(self.tokens, self.target, self.model.has_both)
         network = self.model.network
         with ExitStack() as stack:
             for module in network.modules():
                 hook = module.register_forward_pre_hook(lambda *_: check())
                 stack.callback(hook.remove)
-            with observe(network, dtype=dtype, tokens=names, values=True) as self.observation:
+            with observe(network, dtype=dtype, values=True) as self.observation:
                 self.model.run(self.tokens, self.target)
 
     @property
@@ -86,14 +84,10 @@ class Exploration:
 
     def subject(self) -> tuple[Subject, list[tuple[int, int]]]:
         """Everything of a short text; of a long one, what layers there are; and their shapes."""
-        texts = texts_of(self.tokens, self.target, self.model.has_both)
-        subject = self.observation.subject(
-            title_of(self.text),
-            model=self.model.title,
-            texts=texts,
-            start={"view": "overview"},
-            notes=notes_on(self.model.title, texts),
-        )
+        page = PageLayers(self.model, self.tokens, self.target)
+        for layer in self.observation:
+            page.add(layer)
+        subject = page.subject(self.text)
         shapes = [sheet.shape for sheet in subject.sheets]
         if subject.numbers > WHOLE:
             for sheet in subject.sheets:
@@ -168,7 +162,7 @@ class Exploration:
 def _heads(layer: ObservedLayer, tokens: Pieces) -> LayerHeads:
     item = layer.item()
     wanted = Wanted(entropy=True, received=True, cells=THUMBNAIL)
-    seen = statistics(item.query, item.key, item.rule, wanted)
+    seen = item.statistics(wanted)
     assert seen.entropy is not None
     assert seen.pooled_max is not None
     return LayerHeads(

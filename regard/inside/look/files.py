@@ -10,7 +10,7 @@ from typing import Any
 from regard.errors import RegardError
 from regard.files import replacing
 from regard.pieces.heads import short
-from regard.pieces.look import Look
+from regard.pieces.look import HeadWeights, Look
 
 MOST_WEIGHTS = 1_000_000
 """Weights of one head that JSON holds; more are pooled."""
@@ -53,15 +53,17 @@ def look_json(look: Look) -> dict[str, Any]:
             "attended_by": _others(look.place.by, queries),
         }
     if look.map is not None:
-        rows, columns = look.map.shape
-        result["map"] = {"layer": look.request.layer, "head": look.request.head}
-        if rows * columns <= MOST_WEIGHTS:
-            weights = look.map.dense().cpu().tolist()
-            result["map"]["weights"] = [[short(w) for w in row] for row in weights]
-        else:
-            pooled = look.map.pooled(CELLS).cpu().tolist()
-            result["map"]["pooled_max"] = [[short(w) for w in row] for row in pooled]
+        place = {"layer": look.request.layer, "head": look.request.head}
+        result["map"] = place | _weights(look.map)
     return result
+
+
+def _weights(weights: HeadWeights) -> dict[str, Any]:
+    """All of them, or the largest of each cell where they are too many."""
+    rows, columns = weights.shape
+    few = rows * columns <= MOST_WEIGHTS
+    shown = (weights.dense() if few else weights.pooled(CELLS)).cpu().tolist()
+    return {"weights" if few else "pooled_max": [[short(w) for w in row] for row in shown]}
 
 
 def write_csv(look: Look, path: str | os.PathLike[str]) -> None:

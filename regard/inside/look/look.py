@@ -14,9 +14,9 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from regard.attention.map import AttentionMap, HeadMap, word_sums
+from regard.attention.map import AttentionMap, HeadMap, StoredMap, word_sums
 from regard.attention.rule import to_weights
-from regard.attention.statistics import BLOCK_NUMBERS, largest, statistics
+from regard.attention.statistics import BLOCK_NUMBERS, largest
 from regard.attention.wanted import Statistics, Wanted
 from regard.errors import RegardError
 from regard.inside.heads.kinds import scored
@@ -57,7 +57,7 @@ def look(
 
     def add(layer: ObservedLayer) -> None:
         if page is not None:
-            page.add(observation, layer)
+            page.add(layer)
         if looker.wants(layer):
             looker.add(layer)
             if progress:
@@ -66,16 +66,11 @@ def look(
             raise Stopped
 
     try:
-        with observe(
-            model.network,
-            each=add,
-            statistics=looker.wanted,
-            tokens=None if page is None else page.names,
-            values=page is not None,
-        ) as observation:
+        with observe(model.network, each=add, statistics=looker.wanted, values=page is not None):
             model.run(tokens, target)
-        if page is not None and looker.result.done:
-            looker.result.page = page.subject(observation)
+        if page is not None and page.sheets:
+            page.check()
+            looker.result.page = page.subject()
     except Stopped:
         pass
     looker.check()
@@ -162,7 +157,7 @@ class Looker:
         return Wanted(top, entropy=True, received=True, cells=self.request.cells)
 
     def _statistics(self, item: Item) -> Statistics:
-        return statistics(item.query, item.key, item.rule, self.wanted)
+        return item.statistics(self.wanted)
 
     def _add_links(self, layer: int, item: Item, found: Statistics) -> None:
         queries, keys = self.result.queries, self.result.keys
@@ -221,20 +216,26 @@ class Looker:
         heads = item.query.shape[0]
         if not 0 <= head < heads:
             raise RegardError(f"heads are counted from 0: this layer has {heads}, got {head}")
-        rule = item.rule.of_head(head)
-        if rule.bias is not None:
-            rule = replace(rule, bias=rule.bias.clone())  # a map outlives its layer
-        made = HeadMap(
-            item.query[head].clone(),
-            item.key[head // (heads // item.key.shape[0])].clone(),
-            **vars(rule),
-            lse=found.lse[head],
-            queries=self.result.queries.labels,
-            keys=self.result.keys.labels,
-        )
+        made = self._head(item, found, head)
         if self.request.words:
             return made.by_word(self.result.queries.words, self.result.keys.words)
         return made
+
+    def _head(self, item: Item, found: Statistics, head: int) -> AttentionMap:
+        queries, keys = self.result.queries.labels, self.result.keys.labels
+        if item.weights is not None:
+            return StoredMap(item.weights[head].clone(), queries=queries, keys=keys)
+        rule = item.rule.of_head(head)
+        if rule.bias is not None:
+            rule = replace(rule, bias=rule.bias.clone())  # a map outlives its layer
+        return HeadMap(
+            item.query[head].clone(),
+            item.key[head // (len(item.query) // len(item.key))].clone(),
+            **vars(rule),
+            lse=found.lse[head],
+            queries=queries,
+            keys=keys,
+        )
 
 
 def word_tops(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from regard.errors import RegardError
 from regard.inside.observe.layer import ObservedLayer
-from regard.inside.observe.observation import Observation
 from regard.inside.observe.observe import observe
+from regard.inside.observe.sheets import sheet_of
 from regard.inside.textmodel import TextModel
 from regard.pieces.look import Look
 from regard.pieces.pieces import Pieces
@@ -34,25 +34,33 @@ class PageLayers:
         target: Pieces | None = None,
         layers: Sequence[int] | None = None,
     ) -> None:
-        self.model, self.layers = model, layers
-        self.count = len(tokens)
-        self.texts = texts_of(tokens, target, model.has_both)
-        self.names = names_of(tokens, target, model.has_both)
+        self.model, self.tokens, self.target, self.layers = model, tokens, target, layers
+        self.texts = [replace(tokens, name="source" if model.has_both else "")]
+        if target is not None:
+            self.texts.append(replace(target, name="target"))
         self.sheets: list[Sheet] = []
 
-    def add(self, observation: Observation, layer: ObservedLayer) -> None:
-        """Take a layer of an observation whose tokens are ``names``."""
-        if self.layers is None or layer.number in self.layers:
-            self.sheets.append(observation.sheet(layer, self.texts))
+    def add(self, layer: ObservedLayer) -> None:
+        """Take a layer while its queries, keys and values are there."""
+        if self.layers is not None and layer.number not in self.layers:
+            return
+        queries = keys = self.tokens
+        if self.target is not None and layer.part == "decoder":
+            queries = self.target
+            keys = self.tokens if layer.kind == "cross" else self.target
+        names = queries.labels, keys.labels
+        self.sheets.append(sheet_of(layer, 0, names, self.texts))
 
-    def subject(self, observation: Observation) -> Subject:
-        """All that was added; raises if it is too much for a page."""
-        title = self.model.title
-        subject = observation.subject(
-            model=title, texts=self.texts, sheets=self.sheets, notes=notes_on(title, self.texts)
-        )
-        _check_size(subject.numbers, self.count, len(self.sheets))
-        return subject
+    def subject(self, text: str = "") -> Subject:
+        """All that was added, under the beginning of ``text`` or of its tokens."""
+        title, model = title_of(text or " ".join(self.tokens.labels)), self.model.title
+        unknown = Unknown(*self.texts).note(model)
+        notes, start = [unknown] if unknown else [], {"view": "overview"}
+        return Subject(title, self.texts, self.sheets, model, "observed", notes, start)
+
+    def check(self) -> None:
+        """Raise if it is too much for a page."""
+        _check_size(sum(s.numbers for s in self.sheets), len(self.tokens), len(self.sheets))
 
 
 def subject_of_text(
@@ -63,19 +71,15 @@ def subject_of_text(
 ) -> Subject:
     """Run ``model`` over a text (its decoder over ``target``) and keep all that a page shows."""
     page = PageLayers(model, tokens, target, layers)
-    return page.subject(_observed(page, tokens, target))
+    _run(page)
+    page.check()
+    return page.subject()
 
 
-def _observed(page: PageLayers, tokens: Pieces, target: Pieces | None) -> Observation:
+def _run(page: PageLayers) -> None:
     """One pass; the layers are added to the page as they run."""
-
-    def add(layer: ObservedLayer) -> None:
-        page.add(observation, layer)
-
-    network = page.model.network
-    with observe(network, page.layers, tokens=page.names, each=add, values=True) as observation:
-        page.model.run(tokens, target)
-    return observation
+    with observe(page.model.network, page.layers, each=page.add, values=True):
+        page.model.run(page.tokens, page.target)
 
 
 def open_at(subject: Subject, look: Look, text: str, *, compared: bool = False) -> Subject:
@@ -101,9 +105,8 @@ def check_page(model: TextModel, tokens: Pieces, layers: Sequence[int] | None = 
     """Raise if the page of a long text would be too large, by the size of its beginning."""
     if len(tokens) <= TRIED or model.has_both:
         return
-    beginning = tokens.beginning(TRIED)
-    page = PageLayers(model, beginning, None, layers)
-    _observed(page, beginning, None)
+    page = PageLayers(model, tokens.beginning(TRIED), None, layers)
+    _run(page)
     times, numbers = len(tokens) / TRIED, 0.0
     for sheet in page.sheets:
         vectors, pairs = (sheet.query, sheet.key, sheet.value), (sheet.weights, sheet.bias)
@@ -120,24 +123,3 @@ def _check_size(numbers: float, tokens: int, layers: int) -> None:
             f"more than {MOST_MEGABYTES}: choose one layer with --layer, or look at the text with "
             "'regard serve'"
         )
-
-
-def names_of(
-    tokens: Pieces, target: Pieces | None, both: bool
-) -> list[str] | Mapping[str, list[str]]:
-    """The tokens as an observation takes them; of encoder and decoder where there are both."""
-    if not both:
-        return tokens.labels
-    return {"encoder": tokens.labels, "decoder": [] if target is None else target.labels}
-
-
-def texts_of(tokens: Pieces, target: Pieces | None, both: bool) -> list[Pieces]:
-    """What a page knows about the text that a model read, and about its decoder's."""
-    source = replace(tokens, name="source" if both else "")
-    return [source] if target is None else [source, replace(target, name="target")]
-
-
-def notes_on(model: str, texts: Sequence[Pieces]) -> list[str]:
-    """What must be said beside texts that ``model`` read."""
-    note = Unknown(*texts).note(model)
-    return [note] if note else []

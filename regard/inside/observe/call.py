@@ -25,7 +25,8 @@ class Call:
     rule: Rule
     """Its mask and bias are broadcastable to (batch, heads, queries, keys)."""
     weights: Tensor | None = None
-    """(batch, heads, queries, keys) of a family that gives nothing else; then q and k are empty."""
+    """(batch, heads, queries, keys) where queries and keys do not give them. If these are not known
+    queries have no width, and the values stand for the keys, by which steps are told from texts."""
     value: Tensor | None = None
     """(batch, key heads, keys, w), if values are wanted."""
     context: Tensor | None = None
@@ -83,8 +84,11 @@ def follows(call: Call, before: Sequence[Call], cross: bool) -> bool:
     first, last = before[0], before[-1]
     if call.key.shape[:2] != first.key.shape[:2]:
         return False
-    if call.weights is not None:
-        return not cross and call.seen == last.seen + call.queries
+    if not call.key.shape[-1] and call.queries < call.seen:
+        raise RegardError(
+            "a further call in the same block may be a step of generate or another text, and this "
+            "family's weights do not say which: observe one pass over the finished text"
+        )
     if cross:
         return call.key.shape == first.key.shape and torch.equal(call.key, first.key)
     if call.seen <= call.queries:
@@ -101,8 +105,6 @@ def follows(call: Call, before: Sequence[Call], cross: bool) -> bool:
 
 def step(call: Call, before: Sequence[Call], cross: bool) -> Call:
     """``call`` with only what is new in it: its queries, and the keys of its own positions."""
-    if call.weights is not None:
-        return call
     if cross:
         return replace(call, key=call.key[:, :, :0], value=_last(call.value, 0))
     old = call.key[:, :, -call.queries - 1]
@@ -122,8 +124,6 @@ def joined(calls: Sequence[Call], cross: bool) -> Call:
     first = calls[0]
     if len(calls) == 1:
         return first
-    if first.weights is not None:
-        return _joined_weights(calls)
     query = torch.cat([c.query for c in calls], -2)
     key = torch.cat([c.key for c in calls], -2)
     queries, keys = query.shape[-2], key.shape[-2]
@@ -131,6 +131,9 @@ def joined(calls: Sequence[Call], cross: bool) -> Call:
     for call in calls:
         end += call.key.shape[-2]
         starts.append(end - call.seen)
+    if first.weights is not None:
+        weights = _joined_weights(calls, starts, keys)
+        return Call(query, key, first.rule, weights, seen=keys)
     if not cross and queries == keys and _all_causal(calls, starts):
         mask: Mask | None = Mask(causal=True)
     elif all(c.rule.mask is None for c in calls) and cross:
@@ -157,15 +160,13 @@ def _last(value: Tensor | None, count: int) -> Tensor | None:
     return None if value is None else value[:, :, value.shape[2] - count :].clone()
 
 
-def _joined_weights(calls: Sequence[Call]) -> Call:
-    """Rows of all steps; keys that were not there yet have no weight."""
-    last = calls[-1]
+def _joined_weights(calls: Sequence[Call], starts: Sequence[int], keys: int) -> Tensor:
+    """Rows of all steps; keys that were not there yet, or no longer, have no weight."""
     rows = []
-    for call in calls:
+    for call, start in zip(calls, starts, strict=True):
         assert call.weights is not None
-        rows.append(torch.nn.functional.pad(call.weights, (0, last.seen - call.seen)))
-    query = torch.cat([call.query for call in calls], -2)
-    return replace(last, query=query, weights=torch.cat(rows, -2))
+        rows.append(torch.nn.functional.pad(call.weights, (start, keys - start - call.seen)))
+    return torch.cat(rows, -2)
 
 
 def _all_causal(calls: Sequence[Call], starts: Sequence[int]) -> bool:

@@ -11,7 +11,8 @@ from torch import Tensor
 from regard.attention.map import AttentionMap, HeadMap, StoredMap
 from regard.attention.mask import Mask
 from regard.attention.rule import Rule
-from regard.attention.wanted import Statistics
+from regard.attention.statistics import of_weights, statistics
+from regard.attention.wanted import Statistics, Wanted
 from regard.errors import RegardError
 from regard.inside.observe.call import Call, joined
 
@@ -36,6 +37,17 @@ class Item:
     """(key heads, keys, w), if values were kept."""
     context: Tensor | None = None
     """(heads, queries, w): what the model itself mixed of them."""
+
+    def statistics(self, wanted: Wanted) -> Statistics:
+        """Of all heads in one pass; weights that the layer gave are taken as they are."""
+        if self.weights is not None:
+            return of_weights(self.weights, wanted)
+        return statistics(self.query, self.key, self.rule, wanted)
+
+
+def rule_of_weights(weights: Tensor) -> Rule:
+    """The rule that gives these weights between queries and keys that are empty."""
+    return Rule(1.0, None, weights.float().log())
 
 
 @dataclass
@@ -168,12 +180,13 @@ def _item(call: Call, batch: int, cross: bool) -> Item:
             query.new_zeros(len(query), len(rows), 1),
             key.new_zeros(len(key), len(columns), 1),
         )
-        logs = weights.float().log()
-        return Item(query, key, Rule(1.0, None, logs), rows, columns, weights)
+        return Item(query, key, rule_of_weights(weights), rows, columns, weights)
     if mask is not None and mask.allowed is not None:
         allowed = _of_item(mask.allowed, batch)
         assert allowed is not None
         seen = allowed.any(-2).flatten(0, -2).any(0).expand(keys)
+        if not cross and queries == keys:
+            seen = _tokens_of(seen, allowed.expand(-1, queries, keys))
         columns = columns[seen]
         if not cross and queries == keys:
             rows = columns
@@ -198,6 +211,17 @@ def _seen_weights(weights: Tensor, rows: Tensor, columns: Tensor) -> tuple[Tenso
         return rows, columns
     seen = (weights != 0).any(-2).any(0)
     return rows[seen], columns[seen]
+
+
+def _tokens_of(seen: Tensor, allowed: Tensor) -> Tensor:
+    """The keys that some query sees: the others are padding.
+
+    Unless tokens see others with gaps between them, as in sparse attention: there one that nobody
+    looks at need not be padding, and all are kept.
+    """
+    among = allowed[:, seen][..., seen]
+    begins = among & ~torch.nn.functional.pad(among, (1, 0))[..., :-1]
+    return seen if bool((begins.sum(-1) <= 1).all()) else torch.ones_like(seen)
 
 
 def _of_item(tensor: Tensor | None, batch: int) -> Tensor | None:

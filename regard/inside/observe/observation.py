@@ -10,13 +10,12 @@ import torch
 from torch import Tensor
 
 from regard.attention.map import AttentionMap
-from regard.attention.statistics import statistics
 from regard.attention.wanted import Statistics, Wanted
 from regard.errors import RegardError
 from regard.inside.observe.layer import ObservedLayer
 from regard.inside.observe.sheets import sheet_of
 from regard.pieces.pieces import Pieces
-from regard.pieces.sheet import Sheet, Subject, as_array
+from regard.pieces.sheet import Subject, as_array
 
 Tokens = Sequence[str] | Sequence[Sequence[str]]
 LAYER_KINDS = ("self", "cross", "encoder", "decoder")
@@ -40,6 +39,8 @@ class Observation:
         values: bool = False,
     ) -> None:
         self.layers: list[ObservedLayer] = []
+        self.unseen: dict[str, str] = {}
+        """Attention modules that ran and could not be told, by name, each with the reason."""
         self.chosen_layers = None if layers is None else frozenset(layers)
         self.chosen_heads = None if heads is None else tuple(heads)
         self.dtype = dtype
@@ -87,7 +88,7 @@ class Observation:
         item, asked = self.layer(layer, kind).item(batch), Wanted.of(wanted)
         if item.found is not None and self.wanted is not None and self.wanted.covers(asked):
             return item.found.only(asked)
-        return statistics(item.query, item.key, item.rule, asked)
+        return item.statistics(asked)
 
     def layer(self, number: int, kind: str = "self") -> ObservedLayer:
         """A layer by its number and kind."""
@@ -110,7 +111,18 @@ class Observation:
             if layer.number == number:
                 return layer
         known = sorted(layer.number for layer in found)
-        raise RegardError(f"no layer {number} of kind {kind!r} was observed; there are {known}")
+        raise RegardError(
+            f"no layer {number} of kind {kind!r} was observed; there are {known}{self.not_seen}"
+        )
+
+    @property
+    def not_seen(self) -> str:
+        """A sentence on the modules that were not seen; empty if there are none."""
+        if not self.unseen:
+            return ""
+        (name, reason), more = next(iter(self.unseen.items())), len(self.unseen) - 1
+        others = f" and {more} more (observation.unseen)" if more else ""
+        return f"; not seen: {name}, because {reason}{others}"
 
     def _texts(self, part: str, batch: int, kept: Tensor, whole: int) -> list[str]:
         tokens = self.tokens
@@ -128,10 +140,6 @@ class Observation:
             )
         return [str(texts[i]) for i in kept.tolist()]
 
-    def sheet(self, layer: ObservedLayer, texts: list[Pieces], batch: int = 0) -> Sheet:
-        """A layer as plain data; a text of it that is not among ``texts`` is added there."""
-        return sheet_of(layer, batch, self.texts_of(layer, batch), texts)
-
     def subject(
         self,
         title: str = "",
@@ -139,22 +147,16 @@ class Observation:
         batch: int = 0,
         model: str = "",
         start: dict[str, Any] | None = None,
-        texts: Sequence[Pieces] = (),
-        sheets: Sequence[Sheet] | None = None,
-        notes: Sequence[str] = (),
     ) -> Subject:
-        """What a page shows: every layer that was observed, for one batch item.
-
-        ``texts`` say more about the tokens: their words, and which are special. ``sheets`` are
-        the layers if they have been made into sheets already, as each of them ran.
-        """
-        known = list(texts)
-        if sheets is None:
-            sheets = [self.sheet(layer, known, batch) for layer in self.layers]
-        words = " ".join(known[0].labels) if known else ""
+        """What a page shows: every layer that was observed, for one batch item."""
+        texts: list[Pieces] = []
+        sheets = [
+            sheet_of(layer, batch, self.texts_of(layer, batch), texts) for layer in self.layers
+        ]
+        words = " ".join(texts[0].labels) if texts else ""
         shown = title or words[:200] or "Attention"
         start = dict(start or {"view": "head"})
-        return Subject(shown, known, list(sheets), model, "observed", list(notes), start)
+        return Subject(shown, texts, sheets, model, "observed", start=start)
 
     def save_html(
         self,

@@ -7,6 +7,7 @@ computes the output and them in one pass.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
@@ -15,9 +16,10 @@ from torch import nn
 
 from regard.attention.wanted import EVERYTHING, Wanted
 from regard.errors import RegardError
-from regard.inside.observe.families import huggingface, own, torchmodules
+from regard.inside.observe.families import eager, huggingface, own, torchmodules
 from regard.inside.observe.layer import ObservedLayer
 from regard.inside.observe.observation import Observation, Tokens
+from regard.inside.observe.switch import compiled_code, is_compiled
 from regard.inside.observe.watch import Watcher, watching
 
 FAMILIES = (huggingface, torchmodules, own)
@@ -71,10 +73,18 @@ def observe(
         wanted=_wanted(statistics),
         values=values,
     )
+    compiled, model = is_compiled(model), getattr(model, "_orig_mod", model)
+    if compiled:
+        warnings.warn(
+            f"{type(model).__name__} is compiled: it runs uncompiled while it is observed, and "
+            "outputs may differ from the compiled ones by rounding",
+            stacklevel=3,
+        )
     with ExitStack() as stack:
+        stack.enter_context(compiled_code.changed())
         watcher = stack.enter_context(watching(model, observation, each))
         for family in families:
-            stack.enter_context(family.watch(model))
+            stack.enter_context(family.watch(model, watcher))
         yield observation
     _check(model, watcher)
 
@@ -86,19 +96,32 @@ def _wanted(statistics: bool | Mapping[str, int] | Wanted) -> Wanted | None:
 
 
 def _check(model: nn.Module, watcher: Watcher) -> None:
-    """Nothing is ever silently empty."""
-    name = type(model).__name__
-    if watcher.observation.layers:
+    """Nothing is ever silently empty, or silently not there."""
+    name, observation = type(model).__name__, watcher.observation
+    if observation.layers:
+        if observation.unseen:
+            _warn(f"part of {name} was not observed{observation.not_seen}")
+        if watcher.stored:
+            _warn(
+                f"the weights of {name} are kept, layers x heads x n² numbers: its attention gives "
+                "no queries and keys from which they could be computed"
+            )
         return
     if watcher.count:
-        numbers = sorted(number for number in watcher.observation.chosen_layers or ())
+        numbers = sorted(observation.chosen_layers or ())
         most = max(watcher.numbers.values())
         raise RegardError(
             f"no layer was observed: layers={numbers}, but {name} has {most} of a kind, from 0"
         )
+    if watcher.runs and not any(eager.NAMED.search(type(m).__name__) for m in model.modules()):
+        raise RegardError(f"{name} ran, but no module in it is called attention: there is none")
     if watcher.runs:
         raise RegardError(
             f"{name} ran, but none of its attention was seen: it computes attention in a way "
-            "that regard does not know, or drops weights (call model.eval() first)"
+            f"that regard does not know{observation.not_seen}"
         )
     raise RegardError(f"nothing was observed: {name} was not called inside the block")
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, stacklevel=5)  # _warn, _check, observe, contextlib, the user's block

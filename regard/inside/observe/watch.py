@@ -21,7 +21,10 @@ from regard.inside.observe.observation import Observation
 
 _open: ContextVar[tuple[Watcher, ...]] = ContextVar("regard_watchers", default=())
 
-CROSS = re.compile(r"cross|encoder_attn|encdecattention|encoder_attention", re.IGNORECASE)
+CROSS = re.compile(
+    r"cross|encoder_attn|encdecattention|encoder_attention|token_to_image|image_to_token",
+    re.IGNORECASE,
+)
 """Names of modules that attend to another text."""
 
 
@@ -43,6 +46,13 @@ class Watcher:
         self.layers: dict[tuple[str, int], ObservedLayer | None] = {}
         self.numbers: Counter[tuple[str, str]] = Counter()
         self.count = 0
+        self.stored = False
+        """Whether weights are kept instead of queries and keys."""
+
+    @property
+    def here(self) -> bool:
+        """Whether this thread or task is the one that observes."""
+        return self in _open.get()
 
     def enter(self) -> None:
         """Some module of the model is called; the outermost one begins a run."""
@@ -56,9 +66,7 @@ class Watcher:
 
     def saw(self, module: nn.Module, call: Call, cross: bool | None = None) -> None:
         """``module`` was called. A module called twice in one run is two layers (ALBERT)."""
-        name = self.names[id(module)]
-        place = name, self.calls[name]
-        self.calls[name] += 1
+        name, place = self._place(module)
         self.count += 1
         if place not in self.layers:
             self.layers[place] = self._new(
@@ -67,6 +75,7 @@ class Watcher:
         layer = self.layers[place]
         if layer is None:
             return
+        self.stored |= call.weights is not None
         crosses = layer.kind == "cross"
         wish = self.observation
         call = kept(call, wish.chosen_heads, wish.dtype, wish.values)
@@ -77,6 +86,26 @@ class Watcher:
         if self.each is not None:
             self.each(layer)
             layer.drop()
+
+    def missed(self, module: nn.Module, reason: str, counted: bool) -> None:
+        """The attention of ``module`` could not be told. ``counted``: it is a layer all the same,
+        so that those after it keep the numbers that they have in the model."""
+        name = self.names[id(module)]
+        self.observation.unseen.setdefault(name, reason)
+        if counted:
+            _, place = self._place(module)
+            if place not in self.layers:
+                self.numbers["cross" if _is_cross(module, name) else "self", part_of(name)] += 1
+            before = self.layers.get(place)
+            if before is not None:  # seen in a text that is no longer the last
+                self.observation.layers.remove(before)
+            self.layers[place] = None
+
+    def _place(self, module: nn.Module) -> tuple[str, tuple[str, int]]:
+        """The module's name, and it with the number of its call in this run."""
+        name = self.names[id(module)]
+        self.calls[name] += 1
+        return name, (name, self.calls[name] - 1)
 
     def _new(self, name: str, cross: bool) -> ObservedLayer | None:
         kind, part = "cross" if cross else "self", part_of(name)
@@ -95,11 +124,6 @@ def watchers(module: nn.Module) -> list[Watcher]:
     return [watcher for watcher in _open.get() if id(module) in watcher.names]
 
 
-def want_values(found: list[Watcher]) -> bool:
-    """Whether any of them keeps values."""
-    return any(watcher.observation.values for watcher in found)
-
-
 @contextmanager
 def watching(
     model: nn.Module, observation: Observation, each: Callable[[ObservedLayer], None] | None = None
@@ -108,11 +132,11 @@ def watching(
     watcher = Watcher(model, observation, each)
 
     def before(module: nn.Module, args: Any) -> None:
-        if watcher in _open.get():
+        if watcher.here:
             watcher.enter()
 
     def after(module: nn.Module, args: Any, output: Any) -> None:
-        if watcher in _open.get():
+        if watcher.here:
             watcher.leave()
 
     with ExitStack() as stack:

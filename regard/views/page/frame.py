@@ -48,9 +48,9 @@ def still(subject: Subject) -> str:
     by = max(1, 256 // max(cells.shape))  # sharp also where a style is not allowed
     data = base64.b64encode(png_of(cells.repeat(by, 0).repeat(by, 1))).decode()
     queries, keys = subject.sheets[0].shape
-    told = f"attention of {queries} x {keys} tokens, the first head"
+    alt = f"attention of {queries} x {keys} tokens, the first head"
     return (
-        f'<img alt="{told}" width="320" style="image-rendering:pixelated" '
+        f'<img alt="{alt}" width="320" style="image-rendering:pixelated" '
         f'src="data:image/png;base64,{data}">'
     )
 

@@ -16,10 +16,8 @@ from regard.cli.shared.output import (
     write_trace_page,
 )
 from regard.errors import FileError, RegardError
-from regard.pieces.pieces import Pieces
+from regard.pieces.marks import from_labels
 from regard.trace import Trace
-
-TWO = Pieces.plain(["a", "b"])
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
@@ -54,10 +52,11 @@ def test_what_was_written_is_said(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_page_needs_attention(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import torch
 
+    read = from_labels(["a", "b"])
     with pytest.raises(RegardError, match="gru has no attention, and a page shows attention"):
-        write_trace_page(str(tmp_path / "a.html"), Trace(), "a", "gru", TWO, quietly=True)
+        write_trace_page(str(tmp_path / "a.html"), Trace(), "a", "gru", read, quietly=True)
     with regard.record(tokens=["a", "b"]) as trace:
         regard.self_attention(torch.eye(2))
-    write_trace_page(str(tmp_path / "a.html"), trace, "two words", "none", TWO, quietly=True)
+    write_trace_page(str(tmp_path / "a.html"), trace, "two words", "none", read, quietly=True)
     assert "<title>two words" in (tmp_path / "a.html").read_text(encoding="utf-8")
     assert capsys.readouterr() == ("", f"Written: {tmp_path / 'a.html'}\n")

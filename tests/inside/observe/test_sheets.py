@@ -6,15 +6,15 @@ import numpy as np
 import torch
 
 import regard
+from regard.inside.observe.sheets import sheet_of
 from regard.pieces.marks import from_labels
-from regard.pieces.pieces import Pieces
 from tests.views.page.cases import TOKENS, Net, observed
 
 
 def test_a_layer_is_its_vectors_and_what_the_model_mixed() -> None:
     observation = observed(TOKENS, layers=2, width=30, heads=3)
     texts = [from_labels(TOKENS)]
-    sheet = observation.sheet(observation.layers[1], texts)
+    sheet = sheet_of(observation.layers[1], 0, (TOKENS, TOKENS), texts)
     item = observation.layers[1].item()
     assert (sheet.number, sheet.queries, sheet.keys, sheet.kind) == (1, 0, 0, "self")
     assert len(texts) == 1, "the text was there"
@@ -33,13 +33,3 @@ def test_texts_that_nobody_named_are_numbered() -> None:
     subject = observation.subject()
     assert [text.labels for text in subject.texts] == [["0", "1", "2"]]
     assert subject.sheets[0].value is None
-
-
-def test_sheets_that_were_made_already() -> None:
-    observation = observed(TOKENS)
-    texts: list[Pieces] = []
-    sheets = [observation.sheet(observation.layers[0], texts)]
-    subject = observation.subject("one layer", texts=texts, sheets=sheets)
-    assert subject.sheets == sheets
-    assert subject.title == "one layer"
-    assert subject.texts[0].labels == TOKENS

@@ -1,9 +1,10 @@
 """Hugging Face models (transformers >= 5), through the registry of attention functions.
 
-A model's configuration names its attention function. While it is observed the name is that of a
-function of ours, which notes what it is given and calls the function that the model was using,
-with the masks that this function wants: the same kernel gets the same numbers. Families that do
-not ask the registry are left to ``families.eager``.
+A model asks the registry for the attention function that its configuration names. While anybody
+observes, the registry hands out a function of ours, which calls the one that was asked for and
+notes what it is given: the same kernel gets the same numbers, and the configuration, by whose name
+some families choose their masks, is not touched. Attention that does not come from the registry is
+left to ``families.eager``.
 """
 
 from __future__ import annotations
@@ -11,31 +12,35 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from functools import partial
-from typing import Any, cast
+from functools import partial, wraps
+from typing import Any
 
 from torch import Tensor, nn
 
 from regard.attention.kernel import run as native
-from regard.attention.mask import Mask
 from regard.attention.rule import Rule
 from regard.attention.wanted import Wanted
-from regard.errors import RegardError
+from regard.inside.observe import verify
 from regard.inside.observe.call import Call
 from regard.inside.observe.families import eager
-from regard.inside.observe.families.masks import split_additive
+from regard.inside.observe.families.masks import masked_call
 from regard.inside.observe.observation import Observation
-from regard.inside.observe.watch import watchers
+from regard.inside.observe.switch import Switch
+from regard.inside.observe.watch import Watcher, watchers
 
 KNOWN = ("sdpa", "eager")
 """Attention functions whose masks we can read; others are replaced by sdpa while observing."""
+UNSURE = (
+    "its queries, keys and mask do not give what its kernel mixed, as with attention sinks "
+    "(model.set_attn_implementation('eager') before observing may help)"
+)
 
 _lock = threading.Lock()
-_users: dict[int, tuple[int, Any, str | None]] = {}
-"""Observed configurations by id: (how many observe, the configuration, what it said before)."""
+_users: dict[int, tuple[int, Any, str]] = {}
+"""Renamed configurations by id: (how many observe, the configuration, what it said before)."""
 
 
 def find(model: nn.Module) -> bool:
@@ -43,22 +48,14 @@ def find(model: nn.Module) -> bool:
 
 
 @contextmanager
-def watch(model: nn.Module) -> Iterator[None]:
-    able = {id(m): m._can_set_attn_implementation() for m in _models(model)}
-    others = [m for m in _models(model) if not able[id(m)]]
+def watch(model: nn.Module, watcher: Watcher) -> Iterator[None]:
+    configs = {id(m.config): m.config for m in _models(model)}
     with ExitStack() as stack:
-        configs = {id(m.config): m.config for m in _models(model) if able[id(m)]}
+        stack.enter_context(_registry.changed())
         for config in configs.values():
-            stack.enter_context(_renamed(config))
-        for other in others:
-            stack.enter_context(eager.watch(other))
-        if others:
-            name = type(others[0]).__name__
-            warnings.warn(
-                f"{name} does not use transformers' attention registry: regard keeps the weights "
-                "of its eager attention (layers x heads x n² numbers) instead of queries and keys",
-                stacklevel=6,
-            )
+            if (config._attn_implementation or "eager") not in KNOWN:
+                stack.enter_context(_by_sdpa(config))
+        stack.enter_context(eager.watch(model, watcher))
         yield
 
 
@@ -71,13 +68,17 @@ def _models(model: nn.Module) -> list[Any]:
 
 
 @contextmanager
-def _renamed(config: Any) -> Iterator[None]:
-    """Let ``config`` name our function; whoever is the last to leave puts the old name back."""
+def _by_sdpa(config: Any) -> Iterator[None]:
+    """Let ``config`` name sdpa; whoever is the last to leave puts the old name back."""
     with _lock:
         users, _, before = _users.get(id(config), (0, config, config._attn_implementation))
-        if users == 0:
-            config._attn_implementation_internal = _registered(before)
+        config._attn_implementation_internal = "sdpa"
         _users[id(config)] = users + 1, config, before
+    warnings.warn(
+        f"attention {before!r} cannot be observed: sdpa computes it while observing, and outputs "
+        "may differ by rounding",
+        stacklevel=9,
+    )
     try:
         yield
     finally:
@@ -89,27 +90,34 @@ def _renamed(config: Any) -> Iterator[None]:
                 config._attn_implementation_internal = before
 
 
-def _registered(before: str | None) -> str:
-    """The name of our function that calls ``before``, registered if it is not yet."""
-    from transformers import AttentionInterface, AttentionMaskInterface
-    from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
+def _hand_out_ours() -> Callable[..., Any]:
+    """Let the registry's one door give functions that observe."""
+    from transformers import AttentionInterface
 
-    inner = before or "eager"
-    if inner not in KNOWN:
-        warnings.warn(
-            f"attention {inner!r} cannot be observed: sdpa computes it while observing, and "
-            "outputs may differ by rounding",
-            stacklevel=10,
-        )
-        inner = "sdpa"
-    name = f"regard_{inner}"
-    AttentionInterface.register(name, partial(_attend, inner))
-    AttentionMaskInterface.register(name, ALL_MASK_ATTENTION_FUNCTIONS[inner])
-    return name
+    asked: Callable[..., Any] = AttentionInterface.get_interface
+
+    @wraps(asked)
+    def get_interface(self: Any, attn_implementation: str, default: Callable[..., Any]) -> Any:
+        function = asked(self, attn_implementation, default)
+        name = attn_implementation or "eager"
+        return partial(_attend, name, function) if name in KNOWN else function
+
+    AttentionInterface.get_interface = get_interface  # type: ignore[method-assign]
+    return asked
+
+
+def _hand_out_theirs(asked: Callable[..., Any]) -> None:
+    from transformers import AttentionInterface
+
+    AttentionInterface.get_interface = asked  # type: ignore[method-assign]
+
+
+_registry = Switch(_hand_out_ours, _hand_out_theirs)
 
 
 def _attend(
-    inner: str,
+    name: str,
+    function: Callable[..., Any],
     module: nn.Module,
     query: Tensor,
     key: Tensor,
@@ -118,21 +126,49 @@ def _attend(
     *args: Any,
     **kwargs: Any,
 ) -> Any:
-    """The function that models find in the registry while one of them is observed."""
+    """What the registry hands out: ``function``, and a look at what it is given."""
     found = watchers(module)
-    wanted = next((w.observation.wanted for w in found if w.observation.wanted), None)
-    if wanted and inner == "sdpa" and not kwargs.get("dropout") and kwargs.get("s_aux") is None:
-        call = _call(inner, module, query, key, value, attention_mask, None, kwargs)
-        context, call = _in_one_pass(call, value, wanted)
-        if context is not None:
-            for watcher in found:
-                watcher.saw(module, _for(watcher.observation, call, wanted))
-            return context, None
-    output = _inner(inner, module)(module, query, key, value, attention_mask, *args, **kwargs)
-    for watcher in found:
-        call = _call(inner, module, query, key, value, attention_mask, output, kwargs)
-        watcher.saw(module, call)
-    return output
+    given = (module, query, key, value, attention_mask)
+    if not found:
+        return function(*given, *args, **kwargs)
+    with eager.elsewhere(found):
+        call = _call(name, *given, kwargs)
+        wanted = next((w.observation.wanted for w in found if w.observation.wanted), None)
+        if wanted and name == "sdpa" and not kwargs.get("dropout") and not _has_sink(kwargs):
+            context, told = _in_one_pass(call, value, wanted)
+            if context is not None:
+                for watcher in found:
+                    eager.tell(watcher, module, _for(watcher.observation, told, wanted))
+                return context, None
+        output = function(*given, *args, **kwargs)
+        sure = _verified(call, output, kwargs)
+        for watcher in found:
+            if sure is None:
+                watcher.missed(module, UNSURE, counted=True)
+            else:
+                eager.tell(watcher, module, sure)
+        return output
+
+
+def _has_sink(given: Mapping[str, Any]) -> bool:
+    """Whether a number that is no key takes part in softmax."""
+    return given.get("s_aux") is not None
+
+
+def _verified(call: Call, output: Any, given: Mapping[str, Any]) -> Call | None:
+    """The call; or if queries and keys do not explain its output, as of a softmax with a sink that
+    is no key, the weights that eager attention gave, if these do."""
+    context, weights = output[0], output[1]
+    if context.dim() != 4:
+        return None
+    call = replace(call, context=context.transpose(1, 2))
+    if given.get("dropout") or (not _has_sink(given) and verify.explained(call)):
+        return call
+    if weights is not None and weights.shape[:3] == call.query.shape[:3]:
+        kept = replace(call, weights=weights.detach(), rule=Rule(1.0))
+        if verify.problem_of_weights(weights) is None and verify.explained(kept):
+            return kept
+    return None
 
 
 def _in_one_pass(call: Call, value: Tensor, wanted: Wanted) -> tuple[Tensor | None, Call]:
@@ -152,69 +188,29 @@ def _for(observation: Observation, call: Call, wanted: Wanted) -> Call:
     return call if observation.wanted == wanted else replace(call, found=None)
 
 
-def _inner(name: str, module: nn.Module) -> Callable[..., Any]:
-    """The function that ``module`` would have called: its own file may have its own."""
-    for kind in type(module).__mro__:
-        home = sys.modules.get(kind.__module__)
-        if name == "eager":
-            found = getattr(home, "eager_attention_forward", None)
-        else:
-            found = getattr(home, "ALL_ATTENTION_FUNCTIONS", {}).get(name)
-        if found is not None:
-            return cast(Callable[..., Any], found)
-    raise RegardError(
-        f"the {name} attention of {type(module).__name__} was not found; choose another with "
-        "model.set_attn_implementation before observing"
-    )
-
-
 def _call(
-    inner: str,
+    name: str,
     module: nn.Module,
     query: Tensor,
     key: Tensor,
     value: Tensor,
     mask: Tensor | None,
-    output: Any,
-    given: dict[str, Any],
+    given: Mapping[str, Any],
 ) -> Call:
     """What was given, as one call; sdpa's rules for a missing mask are those of transformers."""
-    if given.get("s_aux") is not None:  # a sink that takes part in softmax and is no key
-        if output[1] is None:
-            raise RegardError(
-                f"{type(module).__name__} has attention sinks, whose weights queries and keys do "
-                "not give; use model.set_attn_implementation('eager') before observing"
-            )
-        return eager.call_of(output[1])
-    scale = given.get("scaling")
-    bias = given.get("position_bias")
-    allowed: Tensor | None = None
-    if mask is not None:
-        mask = mask[..., : key.shape[-2]]
-        allowed, added = (mask, None) if not mask.is_floating_point() else split_additive(mask)
-        allowed = None if allowed is None else allowed.bool()
-        if added is not None:
-            bias = added if bias is None else bias + added
-    rules = None if allowed is None else Mask(allowed=allowed)
-    if inner == "sdpa" and mask is None and query.shape[-2] > 1 and _is_causal(module, given):
-        # From the upper left: a query sees as many keys as there are queries up to it.
-        rules = Mask(causal=True)
-        key, value = key[:, :, : query.shape[-2]], value[:, :, : query.shape[-2]]
-        bias = None if bias is None else bias[..., : query.shape[-2]]
-    return Call(
+    causal = name == "sdpa" and mask is None and query.shape[-2] > 1 and _is_causal(module, given)
+    return masked_call(
         query,
         key,
-        Rule(
-            query.shape[-1] ** -0.5 if scale is None else float(scale),
-            rules,
-            None if bias is None else bias.detach().float(),
-            given.get("softcap") if inner == "eager" else None,  # sdpa knows none
-        ),
-        value=value,
-        context=None if output is None else output[0].transpose(1, 2),
+        value,
+        mask,
+        causal,
+        scale=given.get("scaling"),
+        bias=given.get("position_bias"),
+        softcap=given.get("softcap") if name == "eager" else None,  # sdpa knows none
     )
 
 
-def _is_causal(module: nn.Module, given: dict[str, Any]) -> bool:
+def _is_causal(module: nn.Module, given: Mapping[str, Any]) -> bool:
     told = given.get("is_causal")
     return bool(getattr(module, "is_causal", True) if told is None else told)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -16,7 +17,7 @@ from regard.attention.multihead import KeyValueCache, MultiHeadAttention
 from regard.attention.rule import Rule
 from regard.attention.self_attention import over_heads, split
 from regard.inside.observe.call import Call
-from regard.inside.observe.watch import want_values, watchers
+from regard.inside.observe.watch import Watcher
 
 
 def find(model: nn.Module) -> bool:
@@ -24,27 +25,27 @@ def find(model: nn.Module) -> bool:
 
 
 @contextmanager
-def watch(model: nn.Module) -> Iterator[None]:
+def watch(model: nn.Module, watcher: Watcher) -> Iterator[None]:
     with ExitStack() as stack:
         for module in model.modules():
             if isinstance(module, MultiHeadAttention):
-                hook = module.register_forward_hook(_after, with_kwargs=True)
+                hook = module.register_forward_hook(partial(_after, watcher), with_kwargs=True)
                 stack.callback(hook.remove)
         yield
 
 
-def _after(module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any) -> None:
-    found = watchers(module)
-    if found and isinstance(module, MultiHeadAttention):
+def _after(
+    watcher: Watcher, module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any
+) -> None:
+    if watcher.here and isinstance(module, MultiHeadAttention):
         names = dict(zip(("query", "key", "value"), args, strict=False)) | kwargs
         with torch.no_grad():
             call = _call(
                 module, names["query"], names.get("key"), names.get("mask"), names.get("cache")
             )
-            if want_values(found):
+            if watcher.observation.values:
                 call = _with_values(call, module, names)
-        for watcher in found:
-            watcher.saw(module, call, cross=names.get("key") is not None)
+        watcher.saw(module, call, cross=names.get("key") is not None)
 
 
 def _call(

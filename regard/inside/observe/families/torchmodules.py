@@ -7,10 +7,10 @@ The projections are computed once more after the module ran; the module itself i
 from __future__ import annotations
 
 import inspect
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -21,7 +21,8 @@ from regard.attention.mask import Mask
 from regard.attention.rule import Rule
 from regard.inside.observe.call import Call
 from regard.inside.observe.families.masks import split_additive
-from regard.inside.observe.watch import want_values, watchers
+from regard.inside.observe.switch import Switch
+from regard.inside.observe.watch import Watcher
 
 _ARGUMENTS = inspect.signature(nn.MultiheadAttention.forward)
 
@@ -31,46 +32,29 @@ def find(model: nn.Module) -> bool:
 
 
 @contextmanager
-def watch(model: nn.Module) -> Iterator[None]:
+def watch(model: nn.Module, watcher: Watcher) -> Iterator[None]:
     with ExitStack() as stack:
-        stack.enter_context(_slow_paths())
+        stack.enter_context(_fast_paths.changed())
         for module in model.modules():
             if isinstance(module, nn.MultiheadAttention):
-                hook = module.register_forward_hook(_after, with_kwargs=True)
+                hook = module.register_forward_hook(partial(_after, watcher), with_kwargs=True)
                 stack.callback(hook.remove)
         yield
 
 
-@dataclass
-class _Switch:
-    """PyTorch's switch is one for the whole process: the last one out puts it back."""
-
-    users: int = 0
-    before: bool = True
+def _leave_fast_paths() -> bool:
+    before = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)
+    return before
 
 
-_switch, _lock = _Switch(), threading.Lock()
+_fast_paths = Switch(_leave_fast_paths, torch.backends.mha.set_fastpath_enabled)
 
 
-@contextmanager
-def _slow_paths() -> Iterator[None]:
-    with _lock:
-        if _switch.users == 0:
-            _switch.before = torch.backends.mha.get_fastpath_enabled()
-            torch.backends.mha.set_fastpath_enabled(False)
-        _switch.users += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _switch.users -= 1
-            if _switch.users == 0:
-                torch.backends.mha.set_fastpath_enabled(_switch.before)
-
-
-def _after(module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any) -> None:
-    found = watchers(module)
-    if found and isinstance(module, nn.MultiheadAttention):
+def _after(
+    watcher: Watcher, module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any
+) -> None:
+    if watcher.here and isinstance(module, nn.MultiheadAttention):
         given = _ARGUMENTS.bind(module, *args, **kwargs)
         given.apply_defaults()
         names = given.arguments
@@ -78,10 +62,9 @@ def _after(module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any) ->
             call = _call(
                 module, **{k: names[k] for k in ("query", "key", "key_padding_mask", "attn_mask")}
             )
-            if want_values(found):
+            if watcher.observation.values:
                 call = replace(call, value=_values(module, names["value"]))
-        for watcher in found:
-            watcher.saw(module, call, cross=not _is_same(names["query"], names["key"]))
+        watcher.saw(module, call, cross=not _is_same(names["query"], names["key"]))
 
 
 def _is_same(one: Tensor, other: Tensor) -> bool:

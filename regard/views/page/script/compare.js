@@ -2,7 +2,7 @@
 
 import { NO_CHANGE } from "./attention.js";
 import { css, isDark, lookup, placeBothWays } from "./colour.js";
-import { make, number, put, shown, tokenText } from "./dom.js";
+import { fillOptions, make, number, put, shown, tableHead, tokenText } from "./dom.js";
 import { besideSvg, exact, matrixSvg, sourceOf } from "./map.js";
 import {
   head,
@@ -178,27 +178,13 @@ function both() {
 
 function fillInputs() {
   const { within, head: of } = otherHead();
-  const options = (
-    /** @type {any} */ select,
-    /** @type {string[]} */ names,
-    /** @type {number} */ chosen,
-  ) => {
-    const said = names.join("\n");
-    if (select.dataset.said !== said)
-      put(
-        select,
-        names.map((name, i) => make("option", { value: i }, name)),
-      );
-    select.dataset.said = said;
-    select.value = String(chosen);
-  };
-  options(inputs.subject, subjectNames(), model.subjects.indexOf(within));
-  options(
+  fillOptions(inputs.subject, subjectNames(), model.subjects.indexOf(within));
+  fillOptions(
     inputs.layer,
     within.layers.map((l) => layerName(l, within)),
     of.layer.index,
   );
-  options(
+  fillOptions(
     inputs.head,
     of.layer.heads.map((h) => String(h.number)),
     of.place,
@@ -338,17 +324,7 @@ function drawRows({ a }) {
     make(
       "table",
       { class: "keys" },
-      make(
-        "thead",
-        {},
-        make(
-          "tr",
-          {},
-          ["token", "first", "second", "difference", ""].map((t) =>
-            make("th", { scope: "col" }, t),
-          ),
-        ),
-      ),
+      tableHead(["token", "first", "second", "difference", ""]),
       make(
         "tbody",
         {},

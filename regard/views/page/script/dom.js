@@ -47,6 +47,30 @@ export function put(element, ...children) {
   element.replaceChildren(...children.flat(Infinity).filter((c) => c !== null && c !== undefined));
 }
 
+/**
+ * Options of a select, made anew only where the names have changed.
+ * @param {any} select
+ * @param {string[]} names
+ * @param {number} chosen */
+export function fillOptions(select, names, chosen) {
+  const said = names.join("\n");
+  if (select.dataset.said !== said)
+    put(
+      select,
+      names.map((name, i) => make("option", { value: i }, name)),
+    );
+  select.dataset.said = said;
+  select.value = String(chosen);
+}
+
+/**
+ * The head of a table.
+ * @param {any[]} columns their names, as text or elements */
+export function tableHead(columns) {
+  const names = columns.map((name) => make("th", { scope: "col" }, name));
+  return make("thead", {}, make("tr", {}, names));
+}
+
 const ACTING = new RegExp(
   /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e]/.source +
     /|[\u2060-\u206f\ufeff\ufff9-\ufffb]/.source +

@@ -3,7 +3,7 @@
 import { isChange, NO_CHANGE } from "./attention.js";
 import { isDark } from "./colour.js";
 import { buildCompare, compareSvg, compareTable, resetCompare, updateCompare } from "./compare.js";
-import { make, number, put, say, shown, tokenText } from "./dom.js";
+import { fillOptions, make, number, put, say, shown, tableHead, tokenText } from "./dom.js";
 import { copy, linkHere, save, toCanvas, toCsv, toJson, toPng, toSvgText } from "./files.js";
 import { buildHelp, listenToKeys, moveHead, showHelp } from "./keys.js";
 import { buildLines, linesSvg, linesTable, updateLines } from "./lines.js";
@@ -341,27 +341,13 @@ export function failed(error) {
 }
 
 function updateWhere() {
-  const options = (
-    /** @type {any} */ select,
-    /** @type {string[]} */ names,
-    /** @type {number} */ chosen,
-  ) => {
-    const said = names.join("\n");
-    if (select.dataset.said !== said)
-      put(
-        select,
-        names.map((name, i) => make("option", { value: i }, name)),
-      );
-    select.dataset.said = said;
-    select.value = String(chosen);
-  };
-  options(parts.subject, subjectNames(), state.subject);
-  options(
+  fillOptions(parts.subject, subjectNames(), state.subject);
+  fillOptions(
     parts.layer,
     subject().layers.map((l) => layerName(l)),
     state.layer,
   );
-  options(
+  fillOptions(
     parts.head,
     layer().heads.map((h) => String(h.number)),
     state.head,
@@ -450,17 +436,7 @@ function fillTable() {
       "table",
       { class: "plain" },
       make("caption", {}, said.filter(Boolean).join(": ")),
-      make(
-        "thead",
-        {},
-        make(
-          "tr",
-          {},
-          columns.map((name) =>
-            make("th", { scope: "col" }, name === "" ? "from \\ to" : tokenText(name, 24)),
-          ),
-        ),
-      ),
+      tableHead(columns.map((name) => (name === "" ? "from \\ to" : tokenText(name, 24)))),
       make(
         "tbody",
         {},

@@ -2,7 +2,7 @@
 
 import { isChange, NO_CHANGE, prove } from "./attention.js";
 import { placeBothWays, css, isDark, lookup } from "./colour.js";
-import { keepingFocus, make, number, put, shown, small, svg, tokenText } from "./dom.js";
+import { keepingFocus, make, number, put, shown, small, svg, tableHead, tokenText } from "./dom.js";
 import { formula } from "./formula.js";
 import { head, layer, nameOf, subject, textsOf, tokenOf } from "./model.js";
 import { colourOf } from "./overview.js";
@@ -177,20 +177,7 @@ function keyTable(focus, columns, cells) {
   return make(
     "div",
     { class: "table-box" },
-    make(
-      "table",
-      { class: "keys" },
-      make(
-        "thead",
-        {},
-        make(
-          "tr",
-          {},
-          ["token", ...columns].map((c) => make("th", { scope: "col" }, c)),
-        ),
-      ),
-      make("tbody", {}, made),
-    ),
+    make("table", { class: "keys" }, tableHead(["token", ...columns]), make("tbody", {}, made)),
     hidden > 0 || state.every
       ? make(
           "button",

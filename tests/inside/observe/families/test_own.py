@@ -98,3 +98,11 @@ print(observation[0, 1].shape)
         timeout=60,
     )
     assert done.stdout == "(3, 3)\n"
+
+
+def test_nested_observations_see_it_once_each() -> None:
+    model, x = regard.MultiHeadAttention(6, 3), torch.randn(2, 5, 6)
+    with torch.no_grad(), regard.observe(model) as outer, regard.observe(model) as inner:
+        model(x)
+    assert (len(outer), len(inner)) == (1, 1)
+    assert torch.equal(outer[0, 1].dense(), inner[0, 1].dense())

@@ -141,3 +141,11 @@ def test_the_fast_path_comes_back_after_an_exception() -> None:
     assert torch.backends.mha.get_fastpath_enabled()
     assert not made._forward_hooks
     assert not made._forward_pre_hooks
+
+
+def test_nested_observations_see_it_once_each() -> None:
+    model, x = module(batch_first=True), torch.randn(2, 5, 12)
+    with torch.no_grad(), regard.observe(model) as outer, regard.observe(model) as inner:
+        model(x, x, x)
+    assert (len(outer), len(inner)) == (1, 1)
+    assert torch.equal(outer[0, 1].dense(), inner[0, 1].dense())
