@@ -201,7 +201,7 @@ def test_sinks_are_told_from_keys() -> None:
         got, weights = observation[layer, head], expected[layer][0, head]
         assert torch.equal(got.dense(), weights)
         assert float(weights.sum(-1).min()) < 0.99
-        found = observation.statistics(layer, top=2, entropy=True, received=True, cells=3)
+        found: Any = observation.statistics(layer, top=2, entropy=True, received=True, cells=3)
         assert torch.equal(found.top_weights[head], weights.topk(2).values)
         assert torch.equal(found.top_keys[head, :, 0], weights.argmax(-1))
         torch.testing.assert_close(found.received[head], weights.sum(0))
