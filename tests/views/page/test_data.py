@@ -26,7 +26,7 @@ def test_a_subject_is_json_and_its_arrays_are_packed() -> None:
     assert words["special"] == [0, 3]
     (layer,) = data["layers"]
     assert (layer["number"], layer["shape"], layer["heads"]) == (5, [4, 4], [1, 7])
-    assert layer["allowed"]["shape"] == [1, 4, 4], "axes for heads, queries and keys"
+    assert pack.entries[layer["allowed"]]["shape"] == [1, 4, 4], "axes for heads, queries and keys"
     assert layer["weights"] is layer["bias"] is None
     assert layer["known"]["x"]["formula"] == "x = 1"
-    assert layer["known"]["x"]["value"]["shape"] == [4, 11]
+    assert pack.entries[layer["known"]["x"]["value"]]["shape"] == [4, 11]
