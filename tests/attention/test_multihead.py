@@ -50,6 +50,8 @@ def test_is_self_attention_with_matrices_of_its_own() -> None:
     expected = self_attention(x, *(p.weight.mT for p in parts), heads=2, need_weights=True)
     got = layer(x, need_weights=True)
     close(got.context, expected.context)
+    assert got.weights is not None
+    assert expected.weights is not None
     close(got.weights, expected.weights)
     assert layer(x).weights is None
     close(layer(x).context, expected.context)
@@ -280,7 +282,7 @@ def test_the_layer_learns() -> None:
         ((8, 2), {"value_width": -1}, "value_width must be at least 1, got -1"),
     ],
 )
-def test_heads_that_do_not_fit(args: tuple[int, int], options: dict[str, int], text: str) -> None:
+def test_heads_that_do_not_fit(args: tuple[int, int], options: dict[str, Any], text: str) -> None:
     with pytest.raises(ShapeError, match=text):
         MultiHeadAttention(*args, **options)
 
