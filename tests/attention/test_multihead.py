@@ -374,8 +374,8 @@ def test_arrays_that_are_no_tensors_are_named() -> None:
     x = np.eye(4, dtype=np.float32)
     said = r"query must be a torch.Tensor, got numpy.ndarray: torch.as_tensor\(query\) makes one"
     with pytest.raises(RegardError, match=said):
-        regard.attend(x, x, x)
+        regard.attend(x, x, x)  # type: ignore[arg-type]
     with pytest.raises(RegardError, match=r"value must be a torch\.Tensor, got list"):
-        regard.attend(torch.eye(4), torch.eye(4), [[1.0]])
+        regard.attend(torch.eye(4), torch.eye(4), [[1.0]])  # type: ignore[arg-type]
     with pytest.raises(RegardError, match=r"query must be a torch\.Tensor, got numpy\.ndarray"):
         MultiHeadAttention(4, 2)(x)
