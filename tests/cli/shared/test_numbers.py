@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 import pytest
 
 from regard.cli.shared.numbers import Real, Whole
 
+NUMBERS: dict[str, click.ParamType[Any]] = {"whole": Whole(0, 7), "real": Real(0, 1)}
+
 
 @pytest.mark.parametrize(
     ("kind", "given", "said"),
     [
-        (Whole(0), "x", "'x' is not a valid whole number."),
-        (Whole(0), "-1", "-1 is not in the range x>=0."),
-        (Real(0, 1), "x", "'x' is not a valid number."),
-        (Real(0, 1), "2", "2.0 is not in the range 0<=x<=1."),
+        ("whole", "x", "'x' is not a valid whole number."),
+        ("whole", "-1", "-1 is not in the range 0<=x<=7."),
+        ("real", "x", "'x' is not a valid number."),
+        ("real", "2", "2.0 is not in the range 0<=x<=1."),
     ],
 )
-def test_what_is_none_is_refused_in_plain_words(
-    kind: click.ParamType, given: str, said: str
-) -> None:
+def test_what_is_none_is_refused_in_plain_words(kind: str, given: str, said: str) -> None:
     with pytest.raises(click.BadParameter) as refused:
-        kind.convert(given, None, None)
+        NUMBERS[kind].convert(given, None, None)
     assert refused.value.message == said
 
 
 def test_what_is_one_is_taken() -> None:
-    assert Whole(0, 7).convert("7", None, None) == 7
-    assert Real(0, 1).convert("0.5", None, None) == 0.5
+    assert NUMBERS["whole"].convert("7", None, None) == 7
+    assert NUMBERS["real"].convert("0.5", None, None) == 0.5
