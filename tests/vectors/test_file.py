@@ -320,3 +320,10 @@ def test_loading_holds_the_vectors_once(tmp_path: Path, format: str) -> None:
     assert peak < 1.5 * words.vectors.nbytes
     assert calls == sorted(calls)
     assert calls[-1] == (path.stat().st_size, path.stat().st_size)
+
+
+@pytest.mark.parametrize("encoding", ["no-such", "\udcff", "a\0b", ""])
+def test_an_encoding_that_is_none(encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a 1 2\n")
+    with pytest.raises(RegardError, match="no encoding is called"):
+        Words.load(tmp_path / "a.txt", encoding=encoding)
