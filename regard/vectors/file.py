@@ -91,7 +91,7 @@ def read_vectors(
 def check_encoding(encoding: str) -> None:
     try:
         codecs.lookup(encoding)
-    except LookupError:
+    except (LookupError, ValueError):  # the second for letters that no name has
         what = f"no encoding is called {encoding!r}; try 'utf-8' or 'latin-1'"
         raise RegardError(what) from None
 
