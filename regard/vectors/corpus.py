@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from regard.errors import FileError, RegardError
-from regard.pieces.split import split
+from regard.pieces.tokenise import split
 from regard.vectors.file import Progress, check_encoding, opened
 
 LONGEST = 10_000  # words; Gensim silently drops the rest of a longer sentence

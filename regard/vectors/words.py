@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from regard.errors import RegardError, ShapeError, UnknownWordError, nearest
-from regard.pieces.split import tokenise
+from regard.pieces.tokenise import tokenise
 from regard.vectors.file import Progress, read_vectors
 from regard.vectors.rows import Matrix
 from regard.vectors.save import write_vectors

@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-import regard.inside.heads.pairs as pairs
+import regard.inside.heads.entries as entries
 import regard.inside.heads.patterns as patterns
 from regard.attention import Mask, causal, window
 from regard.attention.rule import Rule
 from regard.attention.statistics import statistics
 from regard.attention.wanted import Wanted
+from regard.inside.heads.entries import seen_counts, visible, weights_between, without_keys
 from regard.inside.heads.kinds import Tally, scored
-from regard.inside.heads.pairs import seen_counts, visible, weights_between, without_keys
 from regard.inside.heads.patterns import Patterns, repeated
 from regard.inside.observe.layer import Item
 from regard.pieces.heads import HEAD_KINDS
@@ -125,13 +125,13 @@ def test_sums_of_short_and_long_texts_are_those_of_the_definition(case: Case, ro
     item = case.item
     check(Patterns(case.tokens).tally(item), expected)
     found = statistics(item.query, item.key, item.rule, Wanted(entropy=True, received=True))
-    for module in (patterns, pairs):
+    for module in (patterns, entries):
         module.MOST = room  # type: ignore[attr-defined]
     try:
         if item.query.shape[0] * len(case.tokens) ** 2 > room:
             check(Patterns(case.tokens).tally(item, found), expected)
     finally:
-        for module in (patterns, pairs):
+        for module in (patterns, entries):
             module.MOST = 1 << 22  # type: ignore[attr-defined]
 
 
