@@ -41,13 +41,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import sacrebleu  # noqa: F401  (what a run imports late, before it is forked)
+import sacrebleu  # noqa: F401  (what a run imports late is imported here, before it is forked)
 import safetensors.torch
 import torch
+import torch._dynamo  # the optimizer does; it takes longer than all the rest of a run
 
+import regard.models.translators.transformer
 import regard.store.weights
 import regard.train.run.checkpoint
 from regard.cli import main
+from regard.cli.train import job_of
 from regard.train.run.log import Log, read_log
 from regard.train.run.loop import Loop
 
@@ -109,6 +112,12 @@ def command(task: str, text: Path, output: Path) -> list[str]:
     sets = [f"{k}={str(v).lower()}" for k, v in (SETTINGS | JOBS[task]).items()]
     flags = [part for text_ in sets for part in ("--set", text_)]
     return ["train", task, option, str(text), "-o", str(output), *flags]
+
+
+def preload() -> None:
+    """Import what a run would import; nothing may be computed before a fork."""
+    for task in JOBS:
+        job_of(task)
 
 
 class Killer:
@@ -370,6 +379,7 @@ def run() -> int:
     torch.set_num_threads(1)
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # its threads would not survive a fork
     sys.modules["matplotlib.figure"] = None  # type: ignore[assignment]  # to draw takes longest
+    preload()
     began = time.monotonic()
     total = [0, 0]
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as name:

@@ -6,6 +6,12 @@
 Two models train at a time, one core each; a run that was interrupted is resumed, a finished one
 is only measured. It prints the figures of docs/results.md and draws its picture; ``--ship`` packs
 the models into the package, each with its card.
+
+    … --longer 75 [--first shipped]
+
+trains each on in a second run of so many minutes, with made-up names and products in bfloat16, and
+measures and packs that one; ``--first shipped`` begins it with the models in the package instead of
+a first run.
 """
 
 from __future__ import annotations
@@ -16,8 +22,9 @@ import shlex
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from regard.files import write_text
 from regard.models.translators.translation import translate_texts
@@ -39,28 +46,60 @@ class Result:
 
     model: str
     parameters: int
-    minutes: float
+    end: dict[str, Any]
+    """The last line of its log: updates and seconds."""
     bleu: Score
     chrf: Score
     buckets: list[Bucket]
 
 
-def command(model: str, pairs: str, runs: Path) -> list[str]:
-    """The one command that trains ``model``."""
-    settings = ("train.schedule=cosine", "train.warmup=300", "train.validate_every=500")
+@dataclass(frozen=True)
+class Plan:
+    """What is run: the table of pairs, the folder of runs, and the second run, if there is one."""
+
+    pairs: str
+    runs: Path
+    longer: float
+    """Minutes of the second run; 0 = there is none."""
+    shipped: bool
+    """Whether it begins with the model in the package."""
+
+    def folder(self, model: str, second: bool | None = None) -> Path:
+        """Of the first or the ``second`` run; if it is not said, of the last one."""
+        second = bool(self.longer) if second is None else second
+        return self.runs / f"tatoeba-{model}{'-longer' if second else ''}"
+
+
+def command(model: str, plan: Plan, second: bool) -> list[str]:
+    """The one command that trains ``model``, or trains it on."""
+    how = ["--vocabulary", "4000", "--steps", str(STEPS[model]), "--learning-rate", "3e-3"]
+    settings = ["train.schedule=cosine", "train.warmup=300", "train.validate_every=500"]
+    if second:
+        start = model if plan.shipped else str(plan.folder(model, second=False))
+        # A smaller step than the first run's: what it has learned is kept.
+        how = ["--from", start, "--minutes", f"{plan.longer:g}", "--learning-rate", "1e-3"]
+        how += ["--precision", "bfloat16"]
+        settings = ["train.schedule=cosine", "train.warmup=100", "train.validate_every=250"]
+        settings.append("data.names=0.3")
     return [
-        *("regard", "train", "translate", "--pairs", pairs, "--reverse"),
-        *("--model", model, "--size", "small", "--vocabulary", "4000"),
-        *("--steps", str(STEPS[model]), "--batch-tokens", "2000", "--learning-rate", "3e-3"),
+        *("regard", "train", "translate", "--pairs", plan.pairs, "--reverse"),
+        *("--model", model, "--size", "small", *how, "--batch-tokens", "2000"),
         *("--patience", "0", "--seed", "1", "--threads", "1"),
         *(part for setting in settings for part in ("--set", setting)),
-        *("-o", str(runs / f"tatoeba-{model}")),
+        *("-o", str(plan.folder(model, second))),
     ]
 
 
-def train(model: str, pairs: str, runs: Path) -> None:
+def train(model: str, plan: Plan) -> None:
+    """The first run, unless it is not needed, and the second, if it is wanted."""
+    if not (plan.longer and plan.shipped):
+        train_once(command(model, plan, False), RunFolder(plan.folder(model, False)))
+    if plan.longer:
+        train_once(command(model, plan, True), RunFolder(plan.folder(model, True)))
+
+
+def train_once(words: list[str], folder: RunFolder) -> None:
     """Train, go on, or do nothing if it is done."""
-    words, folder = command(model, pairs, runs), RunFolder(runs / f"tatoeba-{model}")
     if folder.config.exists():
         if any(event["event"] == "end" for event in read_log(folder.log)):
             return
@@ -68,9 +107,9 @@ def train(model: str, pairs: str, runs: Path) -> None:
     subprocess.run([sys.executable, "-m", *words], check=True)
 
 
-def measure(model: str, runs: Path, packed: Path | None) -> Result:
+def measure(model: str, plan: Plan, packed: Path | None) -> Result:
     """BLEU and chrF of the test pairs, beam 5, as a whole and by source length."""
-    folder = RunFolder(runs / f"tatoeba-{model}")
+    folder = RunFolder(plan.folder(model))
     translator, tokens = load_translator(packed or folder.path)
     held = read_pairs(folder.test).rows
     sources, references = [p.source for p in held], [p.target for p in held]
@@ -79,7 +118,7 @@ def measure(model: str, runs: Path, packed: Path | None) -> Result:
     return Result(
         model,
         next(e["parameters"] for e in events if e["event"] == "data"),
-        next(e["seconds"] for e in reversed(events) if e["event"] == "end") / 60,
+        next(e for e in reversed(events) if e["event"] == "end"),
         bleu(said, references),
         chrf(said, references),
         by_length(sources, said, references, EDGES),
@@ -99,7 +138,7 @@ def table(results: list[Result]) -> str:
     for r in results:
         cells = " | ".join(f"{b.bleu:.1f}" for b in r.buckets)
         lines.append(
-            f"| {r.model} | {r.parameters:,} | {r.minutes:.0f} "
+            f"| {r.model} | {r.parameters:,} | {r.end['seconds'] / 60:.0f} "
             f"| {r.bleu.value:.1f} | {r.chrf.value:.1f} | {cells} |"
         )
     return "\n".join(lines)
@@ -123,11 +162,14 @@ def draw(results: list[Result]) -> None:
     figure.savefig(PICTURE, dpi=110)
 
 
-def card(result: Result, pairs: str, runs: Path) -> str:
+def card(result: Result, plan: Plan) -> str:
     """What comes with a packed model: where it is from and how good it is."""
-    words = shlex.join(command(result.model, Path(pairs).name, Path("runs")))
-    events = read_log(RunFolder(runs / f"tatoeba-{result.model}").log)
+    shown = replace(plan, pairs=Path(plan.pairs).name, runs=Path("runs"), shipped=False)
+    stages = (False, True) if plan.longer else (False,)
+    words = "\n    ".join(shlex.join(command(result.model, shown, second)) for second in stages)
+    events = read_log(RunFolder(plan.folder(result.model)).log)
     data = next(e for e in events if e["event"] == "data")
+    on = f", then {result.end['step']:,} more from there" if plan.longer else ""
     rows = "\n".join(f"| {_span(b)} | {b.sentences} | {b.bleu:.1f} |" for b in result.buckets)
     return f"""# {result.model}, German to English
 
@@ -144,8 +186,9 @@ sentence are on one side of the split (`data.split_seed` 0).
 
     {words}
 
-seed 1, {STEPS[result.model]:,} updates, {result.minutes:.0f} minutes on one core of a machine
-that trained another model on its other core. `benchmarks/tatoeba.py` runs it, measures and packs.
+seed 1, {STEPS[result.model]:,} updates{on}; the last command took
+{result.end["seconds"] / 60:.0f} minutes on the clock with one thread, on a machine with other work.
+`benchmarks/tatoeba.py` runs this, measures and packs.
 
 ## Quality
 
@@ -172,21 +215,24 @@ def main() -> None:
     parser.add_argument("--pairs", required=True, metavar="FILE")
     parser.add_argument("--runs", type=Path, default=Path("runs"))
     parser.add_argument("--only", choices=STEPS, action="append")
+    parser.add_argument("--longer", type=float, default=0, metavar="MINUTES")
+    parser.add_argument("--first", choices=("run", "shipped"), default="run")
     parser.add_argument("--ship", action="store_true", help="pack the models into the package")
     given = parser.parse_args()
     models = given.only or list(STEPS)
+    plan = Plan(given.pairs, given.runs, given.longer, given.first == "shipped")
     with ThreadPoolExecutor(2) as two:
-        list(two.map(lambda model: train(model, given.pairs, given.runs), models))
+        list(two.map(lambda model: train(model, plan), models))
     for model in models if given.ship else []:
-        size = pack(given.runs / f"tatoeba-{model}", HOME / model)
+        size = pack(plan.folder(model), HOME / model)
         print(f"{model}: {size / 1e6:.1f} MB")
-    results = [measure(m, given.runs, HOME / m if given.ship else None) for m in models]
+    results = [measure(m, plan, HOME / m if given.ship else None) for m in models]
     print(table(results))
     print(json.dumps({"signatures": [results[0].bleu.signature, results[0].chrf.signature]}))
     if not given.only:
         draw(results)
     for result in results if given.ship else []:
-        write_text(HOME / result.model / "card.md", card(result, given.pairs, given.runs))
+        write_text(HOME / result.model / "card.md", card(result, plan))
 
 
 if __name__ == "__main__":

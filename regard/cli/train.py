@@ -48,6 +48,8 @@ FLAGS = {
     "patience": "train.patience",
     "seed": "train.seed",
     "threads": "train.threads",
+    "precision": "train.precision",
+    "start": "train.start",
 }
 """Options that are short for a setting."""
 
@@ -65,6 +67,13 @@ SHARED = [
     ),
     click.option("--seed", type=int, metavar="N", help="Decides weights, dropout, order of data."),
     click.option("--threads", type=int, metavar="N", help="CPU threads."),
+    click.option("--precision", metavar="TYPE", help="Of products: float32 or bfloat16."),
+    click.option(
+        "--from",
+        "start",
+        metavar="RUN",
+        help="Begin with this run or shipped model.",
+    ),
     click.option(
         "--config", metavar="FILE", help="Settings in TOML; options on this line come first."
     ),

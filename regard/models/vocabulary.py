@@ -13,6 +13,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from regard.recurrent.scan.product import add_product, product, product_type
+
 ROWS = 512
 """Rows of scores that the loss holds at a time."""
 
@@ -98,9 +100,11 @@ class _LinearCrossEntropy(torch.autograd.Function):
         total = torch.zeros((), dtype=torch.float64, device=features.device)
         d_features = torch.empty_like(features) if wanted else None
         d_weight, d_bias = torch.zeros_like(weight), torch.zeros_like(bias)
+        kind = product_type(weight)
+        rounded = weight.to(kind)
         for start in range(0, features.shape[0], ROWS):
             x, right = features[start : start + ROWS], targets[start : start + ROWS].unsqueeze(-1)
-            scores = torch.addmm(bias, x, weight.t())
+            scores = add_product(bias, x, rounded.t())
             total -= (1 - smoothing) * scores.gather(-1, right).sum()
             if smoothing:
                 total -= smoothing / size * scores.sum()
@@ -114,12 +118,12 @@ class _LinearCrossEntropy(torch.autograd.Function):
                 if smoothing:
                     d.sub_(smoothing / size)
                 d.scatter_add_(-1, right, d.new_full(right.shape, smoothing - 1))
-                torch.mm(d, weight, out=d_features[start : start + ROWS])
-                d_weight.addmm_(d.t(), x)
+                d_features[start : start + ROWS] = product(d, rounded, kind)
+                add_product(d_weight, d.t(), x.to(kind), out=d_weight)
                 d_bias.add_(d.sum(0))
         if d_features is not None:
             ctx.save_for_backward(d_features, d_weight, d_bias)
-        return total.to(features.dtype)
+        return total.to(bias.dtype)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:

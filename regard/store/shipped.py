@@ -57,7 +57,8 @@ def pack(run: str | os.PathLike[str], to: str | os.PathLike[str]) -> int:
 
     source, target = RunFolder(run), RunFolder(to)
     config = source.read_config()
-    config["data"] = {k: _without_path(v) for k, v in config["data"].items()}
+    for section in ("data", "train"):
+        config[section] = {k: _without_path(v) for k, v in config[section].items()}
     text = source.read_tokens().to_text()
     equal = [f for f in target.path.parent.glob("*.json") if f.read_text("utf-8") == text]
     config["tokens"] = f"../{equal[0].name}" if equal else TOKENS

@@ -66,6 +66,10 @@ class TrainConfig:
     """Where to compute; auto = a GPU if there is one."""
     sharded: bool = False
     """Split weights, gradients and Adam's memory over the processes (FSDP2)."""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """What matrix products are computed in; weights, sums and Adam's memory are float32 always."""
+    start: str | None = None
+    """A run folder or shipped model whose weights and tokens the run begins with."""
 
     def __post_init__(self) -> None:
         whole = ("warmup", "epochs", "steps", "patience", "validate_every", "save_every")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
-import time
 from pathlib import Path
 
 import pytest
+import torch
 
 from regard.cli import main
 from regard.cli.train import FLAGS
@@ -18,7 +18,8 @@ from regard.train.run.log import read_log
 
 GERMAN = ["null", "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun"]
 ENGLISH = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
-TINY = ["--size", "tiny", "--steps", "2", "--batch-tokens", "300", "--threads", "1",
+Arguments = list[str | Path]
+TINY: Arguments = ["--size", "tiny", "--steps", "2", "--batch-tokens", "300", "--threads", "1",
         "--set", "data.valid_share=0.1", "--set", "data.test_share=0.1"]  # fmt: skip
 
 
@@ -83,8 +84,13 @@ def test_aligned_gzip_files_and_own_validation(
                 lines = [*lines, "", "eins " * 150]
             names[part, side] = tmp_path / f"{part}.{side}.gz"
             names[part, side].write_bytes(gzip.compress("\n".join(lines).encode()))
-    sides = ["--source", names["train", "de"], "--target", names["train", "en"]]
-    valid = ["--valid-source", names["valid", "de"], "--valid-target", names["valid", "en"]]
+    sides: Arguments = ["--source", names["train", "de"], "--target", names["train", "en"]]
+    valid: Arguments = [
+        "--valid-source",
+        names["valid", "de"],
+        "--valid-target",
+        names["valid", "en"],
+    ]
     assert run(*sides, *valid, *TINY, "-o", tmp_path / "run") == 0
     output = capsys.readouterr().out
     assert "100 pairs to train on, 15 to validate, 0 to test" in output
@@ -99,7 +105,7 @@ def test_a_folder_that_is_taken(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "run"
-    usual = ["--pairs", table, *TINY, "-o", folder]
+    usual: Arguments = ["--pairs", table, *TINY, "-o", folder]
     assert run(*usual) == 0
     before = files(folder)
     capsys.readouterr()
@@ -137,7 +143,14 @@ def test_resume_with_a_lower_rate(
 ) -> None:
     folder = tmp_path / "run"
     assert run("--pairs", table, *TINY, "-o", folder) == 0
-    more = ["--steps", "4", "--learning-rate", "0.0007", "--set", "train.clip=0.5"]
+    more: Arguments = [
+        "--steps",
+        "4",
+        "--learning-rate",
+        "0.0007",
+        "--set",
+        "train.clip=0.5",
+    ]
     assert run("-o", folder, "--resume", *more) == 0
     said = "from here on train.learning_rate 0.0007, train.clip 0.5"
     assert said in capsys.readouterr().out
@@ -147,16 +160,6 @@ def test_resume_with_a_lower_rate(
     assert (saved["learning_rate"], saved["clip"]) == (0.0007, 0.5)
     assert run("-o", folder, "--resume", "--steps", "5") == 0
     assert said not in capsys.readouterr().out
-
-
-def test_minutes_count_from_the_command_on(table: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    timed = [*TINY, "--minutes", "0.05", "--steps", "0"]
-    began = time.monotonic()
-    assert run("--pairs", table, *timed, "-o", folder) == 0
-    # Three seconds, and what one update and two validations more may take on a busy machine.
-    assert time.monotonic() - began < 3 + 6
-    assert read_log(folder / "log.jsonl")[-1]["reason"] == "minutes"
 
 
 def test_resume_with_a_later_end(
@@ -194,7 +197,7 @@ def test_unequal_line_counts(
 ) -> None:
     (tmp_path / "a").write_text("eins\nzwei\n")
     (tmp_path / "b").write_text("one\n")
-    sides = ["--source", tmp_path / "a", "--target", tmp_path / "b"]
+    sides: Arguments = ["--source", tmp_path / "a", "--target", tmp_path / "b"]
     assert "got 2 in" in refused(capsys, *sides, *TINY, "-o", tmp_path / "run")
 
 
@@ -227,7 +230,15 @@ def test_config_file_under_flags_under_set(table: Path, tmp_path: Path) -> None:
     (tmp_path / "c.toml").write_text(
         f'[data]\npairs = "{table}"\n[train]\nseed = 3\nclip = 2\nwarmup = 7\n'
     )
-    arguments = ["--config", tmp_path / "c.toml", *TINY, "--seed", "5", "--set", "train.clip=0.5"]
+    arguments: Arguments = [
+        "--config",
+        tmp_path / "c.toml",
+        *TINY,
+        "--seed",
+        "5",
+        "--set",
+        "train.clip=0.5",
+    ]
     assert run(*arguments, "-o", tmp_path / "run") == 0
     saved = json.loads((tmp_path / "run" / "config.json").read_text())["train"]
     assert (saved["seed"], saved["clip"], saved["warmup"]) == (5, 0.5, 7)
@@ -270,3 +281,42 @@ def test_every_flag_is_a_setting() -> None:
     sections += [("data", LabelledConfig), ("model", TranslatorConfig), ("model", LanguageConfig)]
     known = {f"{name}.{f.name}" for name, kind in sections for f in fields(kind)}
     assert set(FLAGS.values()) <= known | {"model.size"}
+
+
+def test_a_run_that_begins_with_another_one(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At a step size of almost nothing, the second run ends with the first one's weights."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    usual = ["--pairs", table, *TINY, "--learning-rate", "1e-12"]
+    assert run(*usual, "--seed", "7", "-o", first) == 0
+    # Fewer pairs have other pieces: the tokens are the first run's.
+    table.write_text("".join(f"{e}\t{g}\n" for e, g in rows(100, 160)), encoding="utf-8")
+    assert run(*usual, "--from", first, "-o", second) == 0
+    assert (first / "tokens.json").read_bytes() == (second / "tokens.json").read_bytes()
+    (one, _), (other, _) = load_translator(first), load_translator(second)
+    for a, b in zip(one.parameters(), other.parameters(), strict=True):
+        torch.testing.assert_close(a, b, atol=1e-7, rtol=0)
+    assert run("--resume", "--steps", "3", "-o", second) == 0
+    capsys.readouterr()
+    other = [*usual, "-o", tmp_path / "third"]
+    text = refused(capsys, *other, "--from", first, "--set", "model.hidden=81")
+    assert f"the model of '{first}' does not fit this model: it has a misshaped" in text
+    assert "'nothing' is neither a folder nor a model" in refused(
+        capsys, *other, "--from", "nothing"
+    )
+    assert not (tmp_path / "third").exists()
+
+
+def test_products_in_bfloat16(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usual = ["--pairs", table, *TINY, "--precision", "bfloat16", "-o", tmp_path / "run"]
+    text = refused(capsys, *usual, "--model", "lstmn-deep")
+    assert "train.precision bfloat16 is for word-by-word, encoder-decoder, bahdanau, " in text
+    assert "lstmn-deep is trained in float32" in text
+    assert "train.precision" in refused(capsys, *usual, "--precision", "half")
+    assert run(*usual) == 0
+    assert "done (steps)" in capsys.readouterr().out
+    translator, _ = load_translator(tmp_path / "run")
+    assert {p.dtype for p in translator.parameters()} == {torch.float32}

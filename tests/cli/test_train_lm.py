@@ -12,7 +12,8 @@ from tests.cli.run import Done, regard
 
 SENTENCES = [f"{a} {b} {c} ." for a in ("we", "you", "they") for b in ("see", "like", "want", "buy")
              for c in ("tea", "cats", "dogs", "books")]  # fmt: skip
-TINY = ["--size", "tiny", "--steps", "2", "--batch-tokens", "102", "--threads", "1",
+Arguments = list[str | Path]
+TINY: Arguments = ["--size", "tiny", "--steps", "2", "--batch-tokens", "102", "--threads", "1",
         "--set", "data.valid_share=0.2", "--set", "data.test_share=0.2"]  # fmt: skip
 
 
@@ -41,7 +42,17 @@ def lm(text: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def classifier(labelled: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "classifier"
-    command = ["train", "classify", "--data", labelled, "--model", "words", *TINY, "-o", folder]
+    command: Arguments = [
+        "train",
+        "classify",
+        "--data",
+        labelled,
+        "--model",
+        "words",
+        *TINY,
+        "-o",
+        folder,
+    ]
     done = regard(*command)
     assert done.returncode == 0, done.stderr
     return folder
@@ -74,7 +85,16 @@ def test_designs_train(model: str, level: str, text: Path, tmp_path: Path) -> No
 
 
 def test_continuous(text: Path, tmp_path: Path) -> None:
-    command = ["train", "lm", "--text", text, "--continuous", "--model", "lstm", *TINY]
+    command: Arguments = [
+        "train",
+        "lm",
+        "--text",
+        text,
+        "--continuous",
+        "--model",
+        "lstm",
+        *TINY,
+    ]
     done = regard(*command, "-o", tmp_path / "run")
     assert done.returncode == 0, done.stderr
     assert "the text is one stream, the state goes on from line to line" in done.stdout
@@ -87,7 +107,16 @@ def test_continuous(text: Path, tmp_path: Path) -> None:
 def test_a_table_and_repeated_sentences(tmp_path: Path) -> None:
     rows = [f"{i}\t{s}\n" for i in range(2) for s in SENTENCES]
     (tmp_path / "table").write_text("".join(rows))
-    command = ["train", "lm", "--text", tmp_path / "table", "--column", "2", "--unique", *TINY]
+    command: Arguments = [
+        "train",
+        "lm",
+        "--text",
+        tmp_path / "table",
+        "--column",
+        "2",
+        "--unique",
+        *TINY,
+    ]
     done = regard(*command, "-o", tmp_path / "run")
     assert done.returncode == 0, done.stderr
     assert "left out: 48 lines that repeat an earlier one" in done.stdout
@@ -176,7 +205,7 @@ def test_bad_settings(more: list[str], text: str, tmp_path: Path) -> None:
 )
 def test_bad_labelled_files(content: str, more: list[str], text: str, tmp_path: Path) -> None:
     (tmp_path / "data").write_text(content)
-    command = ["train", "classify", "--data", tmp_path / "data", *TINY, *more]
+    command: Arguments = ["train", "classify", "--data", tmp_path / "data", *TINY, *more]
     assert text in refused(regard(*command, "-o", tmp_path / "run"))
     assert not (tmp_path / "run").exists()
 

@@ -78,8 +78,8 @@ def test_what_was_saved_before_still_loads(name: str, perplexity: float) -> None
 
 def test_a_run_saved_before_goes_on(tmp_path: Path) -> None:
     shutil.copytree(SAVED / "run", tmp_path / "run")
-    command = ["train", "lm", "-o", tmp_path / "run", "--resume", "--text", SAVED / "run.txt"]
-    done = regard(*command, "--steps", "8")
+    text = SAVED / "run.txt"
+    done = regard("train", "lm", "-o", tmp_path / "run", "--resume", "--text", text, "--steps", "8")
     assert done.returncode == 0, done.stderr
     assert "resumed at step 6, epoch 1" in done.stdout
     assert "done (steps) after 8 updates" in done.stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -18,6 +19,16 @@ from regard.store.shipped import HOME, find_translator, names, pack
 from tests.cli.run import regard
 
 TRANSLATORS = names("translate")
+EVERYDAY = Path(__file__).parent / "everyday.tsv"
+CONTRACTIONS = {
+    "n't": "not",
+    "'m": "am",
+    "'re": "are",
+    "'ll": "will",
+    "'ve": "have",
+    "'s": "is",
+    "'d": "would",
+}
 HELP = "Können Sie mir helfen, diesen Satz zu übersetzen?"
 
 
@@ -55,6 +66,42 @@ def test_help_looks_at_helfen() -> None:
     assert "help" in found["text"]
     row = np.array(found["alignment"])[found["target"].index("help")]
     assert found["source"][int(row.argmax())] == "helfen"
+
+
+def test_words_that_change_places_cross() -> None:
+    done = regard("translate", "Gestern habe ich ein Buch gekauft.", "--json", "-")
+    found = json.loads(done.stdout)
+    most = np.array(found["alignment"]).argmax(1)
+    at = {word: found["source"][place] for word, place in zip(found["target"], most, strict=True)}
+    crossing = {"bought": "gekauft", "book": "Buch", "yesterday": "Gestern"}
+    assert {word: at[word] for word in crossing} == crossing
+
+
+def test_the_everyday_list() -> None:
+    """Short sentences of a first day, each with the translations that a person would accept.
+
+    The list was written before the models were asked.
+    """
+    rows = [line.split("\t") for line in EVERYDAY.read_text(encoding="utf-8").splitlines()]
+    assert len(rows) == len({source for source, _ in rows}) == 100
+    model, tokens = find_translator("bahdanau")
+    said = [found.text for found in translate_texts(model, tokens, [source for source, _ in rows])]
+    right = [
+        plain(text) in {plain(one) for one in accepted.split(" | ")}
+        for text, (_, accepted) in zip(said, rows, strict=True)
+    ]
+    wrong = [
+        f"{row[0]} {text}" for row, text, good in zip(rows, said, right, strict=True) if not good
+    ]
+    assert sum(right) >= 87, "\n".join(wrong)
+
+
+def plain(text: str) -> str:
+    """The words alone, contractions written out: "I'm" is as good as "I am"."""
+    text = text.casefold().replace("’", "'").replace("can't", "cannot").replace("won't", "will not")
+    for short, long in CONTRACTIONS.items():
+        text = re.sub(rf"{short}\b", f" {long}", text)
+    return " ".join(re.findall(r"\w+", text))
 
 
 def test_packing_keeps_the_model(tmp_path: Path) -> None:

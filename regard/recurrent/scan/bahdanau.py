@@ -14,6 +14,7 @@ from torch import Tensor
 
 from regard.recurrent.scan.attention import TapeAttention, TapeBackward, TapeScores
 from regard.recurrent.scan.gated import GatedBackward, GatedSteps
+from regard.recurrent.scan.product import add_product, product, product_type
 
 
 class BahdanauSteps(NamedTuple):
@@ -58,9 +59,10 @@ def bahdanau_scan(
     ``inputs`` (n, batch, 3 · hidden) projected, ``state`` s_0 (batch, hidden), ``keys`` k_j = U_a
     h_j (batch, keys, alignment), ``values`` h_j (batch, keys, width), ``allowed`` (batch, keys).
     """
+    kind = matrices.gates.dtype
     return BahdanauSteps(
         *_BahdanauScan.apply(  # type: ignore[no-untyped-call]
-            inputs, state, keys, values, allowed, *matrices
+            inputs.to(kind), state.to(kind), keys.to(kind), values, allowed, *matrices
         )
     )
 
@@ -86,14 +88,18 @@ class _BahdanauScan(torch.autograd.Function):
         scores = TapeScores(keys, queries, v)
         attention = TapeAttention(scores, values, weights, contexts, forbidden)
         unit = GatedSteps.empty(n - 1, state)  # nobody reads the state after the last step
-        s, u_gates, u_candidate = state, gates.t(), candidate.t()
+        s, kind = state, product_type(state)
+        w_a, c, u_gates, u_candidate = (
+            matrix.t().to(kind) for matrix in (w_query, context, gates, candidate)
+        )
         for t in range(n):
             before[t] = s
-            torch.mm(s, w_query.t(), out=queries[t])
+            queries[t] = product(s, w_a, kind)
             attention.attend(t, source)
             if t < n - 1:
-                projected = torch.addmm(inputs[t], contexts[t], context.t())
+                projected = add_product(inputs[t], contexts[t], c)
                 s = unit.step(t, projected, s, u_gates, u_candidate)
+        ctx.kind = kind
         ctx.save_for_backward(keys, values, before, contexts, weights, queries, *matrices, *unit)
         ctx.mark_non_differentiable(weights)
         return before, contexts, weights
@@ -108,13 +114,16 @@ class _BahdanauScan(torch.autograd.Function):
         d_contexts, d_queries = grads[1].clone(), torch.empty_like(queries)
         scores, d_mixed = TapeScores(keys, queries, v), d_contexts.transpose(0, 1)
         attention = TapeBackward(scores, values, weights, d_mixed, d_queries)
-        d, source = torch.zeros_like(before[0]), _all(keys)
+        d, source, kind = torch.zeros_like(before[0]), _all(keys), ctx.kind
+        w_query, context, gates, candidate = (
+            matrix.to(kind) for matrix in (w_query, context, gates, candidate)
+        )
         for t in range(n - 1, -1, -1):
             if t < n - 1:
                 unit.step(t, d, gates, candidate)
-                d_contexts[t].addmm_(d_inputs[t], context)
+                add_product(d_contexts[t], d_inputs[t], context, out=d_contexts[t])
             attention.attend(t, source)
-            d.addmm_(d_queries[t], w_query).add_(grads[0][t])
+            add_product(d, d_queries[t], w_query, out=d).add_(grads[0][t])
         d_values = torch.bmm(weights.permute(1, 2, 0), d_contexts.transpose(0, 1))
         flat, states = d_inputs.flatten(0, 1).t(), before.flatten(0, 1)
         return (
@@ -123,11 +132,11 @@ class _BahdanauScan(torch.autograd.Function):
             attention.d_keys(),
             d_values,
             None,
-            d_queries.flatten(0, 1).t() @ states,
+            product(d_queries.flatten(0, 1).t(), states, kind),
             attention.d_v(),
-            flat @ contexts.flatten(0, 1),
-            flat[: 2 * hidden] @ states,
-            flat[2 * hidden :, : -batch or None] @ steps.reset.flatten(0, 1),
+            product(flat, contexts.flatten(0, 1), kind),
+            product(flat[: 2 * hidden], states, kind),
+            product(flat[2 * hidden :, : -batch or None], steps.reset.flatten(0, 1), kind),
         )
 
 

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from regard.recurrent.scan.product import add_product, product, product_type
+
 
 def gated_scan(
     inputs: Tensor, state: Tensor, gates: Tensor, candidate: Tensor, reset: Tensor | None = None
@@ -25,7 +27,7 @@ def gated_scan(
     if not inputs.shape[0]:
         return inputs.new_zeros(0, *state.shape)
     states: Tensor = _GatedScan.apply(  # type: ignore[no-untyped-call]
-        inputs, state, gates, candidate, reset
+        inputs.to(gates.dtype), state.to(gates.dtype), gates, candidate, reset
     )
     return states
 
@@ -61,14 +63,14 @@ class GatedSteps(NamedTuple):
     ) -> Tensor:
         """s_t from s_{t-1} ``s`` and the projected ``inputs`` (batch, 3 · hidden).
 
-        ``gates`` and ``candidate`` are transposed.
+        ``gates`` and ``candidate`` are transposed, and of the type that products are computed in.
         """
         hidden, both, reset, fresh = s.shape[-1], self.gates[t], self.reset[t], self.candidates[t]
         of_gates, of_fresh = inputs.split((2 * hidden, hidden), -1)
-        torch.addmm(of_gates, s, gates, out=both).sigmoid_()
+        add_product(of_gates, s, gates, out=both).sigmoid_()
         z, r = both.split(hidden, -1)
         torch.mul(r, s, out=reset)
-        torch.addmm(of_fresh, reset, candidate, out=fresh).tanh_()
+        add_product(of_fresh, reset, candidate, out=fresh).tanh_()
         return torch.lerp(s, fresh, z, out=out)
 
 
@@ -92,9 +94,10 @@ class GatedBackward:
     def step(self, t: int, d: Tensor, gates: Tensor, candidate: Tensor) -> None:
         """Make ``d`` (batch, hidden), the gradient of s_t, that of s_{t-1}."""
         self.d_z[t].mul_(d)
-        d_reset = self.d_fresh[t].mul_(d) @ candidate
+        d_reset = product(self.d_fresh[t].mul_(d), candidate, candidate.dtype)
         self.d_r[t].mul_(d_reset)
-        d.mul_(self.keep[t]).addcmul_(d_reset, self.r[t]).addmm_(self.d_gates[t], gates)
+        d.mul_(self.keep[t]).addcmul_(d_reset, self.r[t])
+        add_product(d, self.d_gates[t], gates, out=d)
 
 
 class _GatedScan(torch.autograd.Function):
@@ -109,11 +112,13 @@ class _GatedScan(torch.autograd.Function):
     ) -> Tensor:
         n, steps = inputs.shape[0], GatedSteps.empty(inputs.shape[0], state)
         states = state.new_empty(n, *state.shape)
-        s, u_gates, u_candidate = state, gates.t(), candidate.t()
+        s, kind = state, product_type(state)
+        u_gates, u_candidate = gates.t().to(kind), candidate.t().to(kind)
         for t in range(n):
             s = steps.step(t, inputs[t], s, u_gates, u_candidate, out=states[t])
             if reset is not None:
                 s.masked_fill_(reset[t], 0)
+        ctx.kind = kind
         ctx.save_for_backward(state, gates, candidate, reset, states, *steps)
         return states
 
@@ -125,13 +130,14 @@ class _GatedScan(torch.autograd.Function):
         before = torch.cat((state.unsqueeze(0), states[:-1]))
         d_inputs = states.new_empty(n, batch, 3 * hidden)
         unit = GatedBackward(steps, before, d_inputs)
-        d = torch.zeros_like(state)
+        d, kind = torch.zeros_like(state), ctx.kind
+        gates, candidate = gates.to(kind), candidate.to(kind)
         for t in range(n - 1, -1, -1):
             d = d + grads[0][t]
             if reset is not None:
                 d.masked_fill_(reset[t], 0)
             unit.step(t, d, gates, candidate)
         flat = d_inputs.view(n * batch, 3 * hidden)
-        d_gates = flat[:, : 2 * hidden].t() @ before.view(n * batch, hidden)
-        d_candidate = flat[:, 2 * hidden :].t() @ steps.reset.view(n * batch, hidden)
+        d_gates = product(flat[:, : 2 * hidden].t(), before.view(n * batch, hidden), kind)
+        d_candidate = product(flat[:, 2 * hidden :].t(), steps.reset.view(n * batch, hidden), kind)
         return d_inputs, d, d_gates, d_candidate, None

@@ -77,6 +77,8 @@ class PairsConfig(PartsConfig):
     """Instead of a table: the source sentences to test on."""
     test_target: str | None = None
     """And their translations."""
+    names: float = 0.0
+    """The share of the training pairs with a name in which a made-up one takes its place."""
 
     def problems(self) -> list[str]:
         found = [
@@ -88,6 +90,8 @@ class PairsConfig(PartsConfig):
         ]
         if self.source_column == self.target_column:
             found.append(f"source_column and target_column are both {self.source_column}")
+        if not 0 <= self.names <= 1:
+            found.append(f"names must be from 0 to 1, got {self.names}")
         return found
 
     @property

@@ -13,7 +13,7 @@ from regard.store.folder import FORMAT, RunFolder
 from regard.train.settings import flat
 
 LOCK = ".lock"
-HALF_WRITTEN = re.compile(r"\.[a-z]+-[0-9a-f]{8}\.[a-z]+")
+HALF_WRITTEN = re.compile(r"\.[a-z]+-[0-9a-f]{8}\.[a-z0-9]+")
 """What a process that was killed leaves of a file that it was replacing."""
 
 
@@ -33,7 +33,7 @@ def claimed(folder: RunFolder, resume: bool) -> Iterator[None]:
         with _locked(folder.path):
             if not resume:
                 check_new(folder)  # another process may have been faster
-            for path in folder.path.iterdir():
+            for path in folder.path.rglob(".*"):
                 if HALF_WRITTEN.fullmatch(path.name):
                     path.unlink(missing_ok=True)
             yield
@@ -56,9 +56,18 @@ def check_new(folder: RunFolder) -> None:
         raise FileError(f"{str(folder.path)!r} exists and is not a run folder: choose another")
 
 
-def check_same(folder: RunFolder, config: Mapping[str, Any], free: Iterable[str]) -> None:
-    """Refuse to go on with a run under settings, other than ``free`` ones, that make it another."""
-    old, new = flat(folder.read_config()), flat({"regard": FORMAT, **config})
+def check_same(
+    folder: RunFolder,
+    config: Mapping[str, Any],
+    free: Iterable[str],
+    usual: Mapping[str, Any] | None = None,
+) -> None:
+    """Refuse to go on with a run under settings, other than ``free`` ones, that make it another.
+
+    A setting that was not there yet when the run began had its ``usual`` value.
+    """
+    old = {**(usual or {}), **flat(folder.read_config())}
+    new = flat({"regard": FORMAT, **config})
     keys = [k for k in {**old, **new} if k not in set(free) and old.get(k) != new.get(k)]
     if keys:
         changes = ", ".join(f"{k} was {old.get(k)!r}, is {new.get(k)!r}" for k in keys[:5])

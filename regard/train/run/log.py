@@ -43,7 +43,8 @@ class Log:
 
         def seen(event: dict[str, Any]) -> bool:
             step = int(event.get("step", 0))
-            return step <= min(state.step, after.get(event.get("event", ""), step))
+            now = step == state.step and step <= after.get(event.get("event", ""), step)
+            return step < state.step or now
 
         rows = [json.dumps(e, ensure_ascii=False) + "\n" for e in read_log(self.path) if seen(e)]
         write_text(self.path, "".join(rows))

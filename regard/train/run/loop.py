@@ -132,7 +132,8 @@ class Loop:
             mine = world.share(rows)
             with gradients_kept(self.module, last=number == len(batches)):
                 # A process without rows of its own still takes part, with a loss of zero.
-                loss = self.module(mine or rows[:1], config.smoothing) * bool(mine)
+                with self.precision():
+                    loss = self.module(mine or rows[:1], config.smoothing) * bool(mine)
                 # Processes average their gradients; times their number that is the sum.
                 (loss * (world.size / tokens)).backward()
             state.loss += float(loss.detach())
@@ -152,6 +153,11 @@ class Loop:
         self.busy += time.monotonic() - began
         self.counted += tokens
         self.report(rate, float(whole(norm)))
+
+    def precision(self) -> torch.autocast:
+        """Within it, products are computed in ``config.precision``."""
+        low = self.config.precision == "bfloat16"
+        return torch.autocast(self.world.device.type, torch.bfloat16, enabled=low)
 
     def updates(self) -> list[list[list[int]]]:
         """The batches of each update of this pass."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from importlib.util import find_spec
 from typing import Any
 
@@ -16,7 +16,9 @@ from regard import __version__
 from regard.errors import ConfigError, MissingExtraError, RegardError
 from regard.files import write_text
 from regard.store.folder import RunFolder
-from regard.train.config import CHANGEABLE, FREE
+from regard.store.shipped import find_folder
+from regard.store.weights import read_weights, set_weights, unpacked
+from regard.train.config import CHANGEABLE, FREE, TrainConfig
 from regard.train.run.checkpoint import Checkpoints
 from regard.train.run.distributed import World, joined
 from regard.train.run.folder import check_same, claimed
@@ -76,6 +78,7 @@ def train(
         model = _model(job, shape, corpus, chosen, note)
         if fresh:
             job.prepare(model, corpus, chosen.data, note)
+            _begin(model, _earlier(job, chosen))
         world.from_main(lambda: _write(folder, config, {**learned, **job.held_out(read)}))
         log = Log(folder.log if world.main else None, tensorboard)
         if fresh:
@@ -142,17 +145,38 @@ def _learned(
         files = [folder.path / name for name in job.learns]
         if all(file.exists() for file in files):
             return {file.name: file.read_text(encoding="utf-8") for file in files}
-        return job.learn(read, settings.data)
+        earlier = _earlier(job, settings)
+        return job.known(earlier) if earlier else job.learn(read, settings.data)
 
     return world.from_main(learned)
+
+
+def _earlier(
+    job: Job[Data, Read, Corpus, Config, Model], settings: Settings[Data]
+) -> RunFolder | None:
+    """The run that this one begins with, if any."""
+    start = settings.train.start
+    return RunFolder(find_folder(start, job.task)) if start else None
+
+
+def _begin(model: nn.Module, earlier: RunFolder | None) -> None:
+    """Give the model the weights of the run that it begins with."""
+    if earlier:
+        weights = unpacked(read_weights(earlier.model))
+        set_weights(model, weights, f"the model of {str(earlier.path)!r}")
 
 
 def _changed(job: Job[Any, Any, Any, Any, Any], folder: RunFolder, config: Tree) -> Tree:
     """The settings that this run may change and does; any other change is refused."""
     free = {*(f"train.{name}" for name in FREE), *(f"data.{name}" for name in job.paths), *MADE}
     changeable = [f"train.{name}" for name in CHANGEABLE]
-    check_same(folder, config, free.union(changeable))
-    old, new = flat(folder.read_config()), flat(config)
+    usual = {
+        f"{section}.{field.name}": field.default
+        for section, kind in (("data", job.data_config), ("train", TrainConfig))
+        for field in fields(kind)
+    }
+    check_same(folder, config, free.union(changeable), usual)
+    old, new = {**usual, **flat(folder.read_config())}, flat(config)
     return {name: new[name] for name in changeable if old.get(name) != new[name]}
 
 

@@ -17,6 +17,7 @@ from torch import nn
 
 from regard.errors import ConfigError, nearest
 from regard.models.config import ModelConfig
+from regard.store.folder import RunFolder
 from regard.train.config import TrainConfig
 from regard.train.run.distributed import World
 from regard.train.settings import Tree, complain, make
@@ -64,6 +65,8 @@ class Job(ABC, Generic[Data, Read, Corpus, Config, Model]):
     """Settings of the data that name files: these may be elsewhere when a run is resumed."""
     learns: ClassVar[Iterable[str]] = ()
     """The files that :meth:`learn` gives."""
+    rounded: ClassVar[tuple[str, ...]] = ("transformer",)
+    """The designs that can be trained with products in bfloat16."""
     data_config: type[Data]
     model_config: type[Config]
 
@@ -105,6 +108,10 @@ class Job(ABC, Generic[Data, Read, Corpus, Config, Model]):
 
     def learn(self, read: Read, data: Data) -> Files:
         """What the training part teaches before the model is made, such as a vocabulary."""
+        return {}
+
+    def known(self, folder: RunFolder) -> Files:
+        """The same, as the run in ``folder`` has it."""
         return {}
 
     def held_out(self, read: Read) -> Files:
@@ -158,6 +165,11 @@ class Job(ABC, Generic[Data, Read, Corpus, Config, Model]):
             problems += self.conflicts(Settings(data_config, model, train_config))
         if not strange:
             problems += self._model_problems(model)
+        if train.get("precision") == "bfloat16" and model["model"] not in self.rounded:
+            problems.append(
+                f"train.precision bfloat16 is for {', '.join(self.rounded)}; {model['model']} "
+                "is trained in float32"
+            )
         complain(problems)
         assert data_config is not None
         assert train_config is not None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 from regard.pieces.tokenizer import Tokenizer
-from regard.store.folder import TOKENS
+from regard.store.folder import TOKENS, RunFolder
 from regard.train.data.config import PATHS, PartsConfig
 from regard.train.data.corpus import (
     TokenCorpus,
@@ -47,6 +47,9 @@ class TextJob(
 
     def learn(self, read: Dataset[E], data: TextData) -> Files:
         return {TOKENS: learn_tokens(read, data).to_text()}
+
+    def known(self, folder: RunFolder) -> Files:
+        return {TOKENS: folder.read_tokens().to_text()}
 
     def encode(self, read: Dataset[E], learned: Files, data: TextData) -> TokenCorpus[E]:
         tokens = Tokenizer.from_text(learned[TOKENS])

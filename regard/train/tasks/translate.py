@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -20,10 +21,11 @@ from regard.train.data.batches import Batch, TrainingExample, collate, plan
 from regard.train.data.config import PairsConfig
 from regard.train.data.corpus import TokenCorpus
 from regard.train.data.examples import Dataset, Examples, divided
+from regard.train.data.names import renamed
 from regard.train.data.pairs import Pair, read_aligned, read_pairs
 from regard.train.run.distributed import World
 from regard.train.settings import Tree
-from regard.train.tasks.job import Settings
+from regard.train.tasks.job import Files, Settings
 from regard.train.tasks.metrics import bleu, chrf
 from regard.train.tasks.text import TextJob
 
@@ -118,6 +120,7 @@ class Translate(TextJob[PairsConfig, Pair, TranslatorConfig, Translator]):
     blank = "with nothing on a side"
     aside = " on a side"
     overlap = "pairs share a sentence with"
+    rounded = ("word-by-word", "encoder-decoder", "bahdanau", "transformer")
 
     def recipe(self, model: Mapping[str, Any]) -> Tree:
         name = str(model["model"])
@@ -143,6 +146,10 @@ class Translate(TextJob[PairsConfig, Pair, TranslatorConfig, Translator]):
         valid = examples(data.valid_pairs, data.valid_source, data.valid_target)
         test = examples(data.test_pairs, data.test_source, data.test_target)
         return divided(main, valid, test, data)
+
+    def encode(self, read: Dataset[Pair], learned: Files, data: PairsConfig) -> TokenCorpus[Pair]:
+        train = renamed(read.train, data.names, data.split_seed)
+        return super().encode(replace(read, train=train), learned, data)
 
     def make_task(
         self, model: Translator, corpus: TokenCorpus[Pair], settings: Settings[PairsConfig]

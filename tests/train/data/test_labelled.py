@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.errors import ConfigError, DataError
+from regard.errors import DataError
 from regard.train.data.config import LabelledConfig
 from regard.train.data.labelled import Labelled, labels_of, read_labelled
 from regard.train.tasks.classify import Classify
@@ -50,8 +50,3 @@ def test_a_label_that_training_does_not_have(tmp_path: Path) -> None:
     (tmp_path / "valid").write_text("0 a\n2 b\n")
     with pytest.raises(DataError, match=r"line 2: the label '2' does not occur in .* has 0, 1"):
         Classify().read(config(tmp_path, "0 a\n1 b\n", valid=str(tmp_path / "valid")))
-
-
-def test_the_file_must_be_named() -> None:
-    with pytest.raises(ConfigError, match="file is missing"):
-        LabelledConfig()

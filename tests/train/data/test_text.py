@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.errors import ConfigError, DataError
+from regard.errors import DataError
 from regard.train.data.config import TextConfig
 from regard.train.data.text import TextLine, read_sentences
 from regard.train.tasks.lm import Language
@@ -64,19 +64,3 @@ def test_own_files_are_kept_and_overlap_is_counted(tmp_path: Path) -> None:
     assert [line.text for line in read.valid] == ["B", "x"]
     assert not read.test
     assert read.overlap == 1  # b is B but for its case
-
-
-@pytest.mark.parametrize(
-    ("settings", "text"),
-    [
-        ({}, "text is missing"),
-        ({"text": "a", "unique": True, "continuous": True}, "unique is for sentences"),
-        ({"text": "a", "chunk": 0}, "chunk must be at least 1, got 0"),
-        ({"text": "a", "column": -1}, "column must be at least 0"),
-        ({"text": "a", "vocabulary": 4}, "vocabulary must be at least 5, or 0, got 4"),
-        ({"text": "a", "test_share": 0.7}, "test_share must be from 0 to under 0.5, got 0.7"),
-    ],
-)
-def test_settings_against_each_other(settings: dict[str, object], text: str) -> None:
-    with pytest.raises(ConfigError, match=text):
-        TextConfig(**settings)  # type: ignore[arg-type]

@@ -59,6 +59,22 @@ def test_a_start_that_was_killed_can_be_made_again(tmp_path: Path) -> None:
         assert [path.name for path in tmp_path.iterdir()] == [".lock"]
 
 
+def test_what_was_half_written_goes_wherever_it_is(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path)
+    run.write_config({})
+    (run.checkpoints / "step-00000003").mkdir(parents=True)
+    for name in ("", "checkpoints/step-00000003/"):
+        for left in (
+            ".model-0123abcd.safetensors",
+            ".state-0123abcd.json",
+            ".model-0123abcd.sha256",
+        ):
+            (tmp_path / f"{name}{left}").write_text("half")
+    with claimed(run, resume=True):
+        hidden = [path.name for path in tmp_path.rglob(".*")]
+    assert hidden == [".lock"]
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written_is_refused_first(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
@@ -82,3 +98,13 @@ def test_only_free_settings_may_change(tmp_path: Path) -> None:
     check_same(run, {"train": {"steps": 9, "seed": 1}}, ["train.steps"])
     with pytest.raises(ConfigError, match=r"train\.seed was 1, is 2; resume it with its own"):
         check_same(run, {"train": {"steps": 9, "seed": 2}}, ["train.steps"])
+
+
+def test_a_setting_that_came_later_had_its_usual_value(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path / "run")
+    run.path.mkdir()
+    run.write_config({"train": {"seed": 1}})
+    now = {"train": {"seed": 1, "precision": "float32"}}
+    check_same(run, now, [], {"train.precision": "float32"})
+    with pytest.raises(ConfigError, match=r"train.precision was None, is 'float32'"):
+        check_same(run, now, [])

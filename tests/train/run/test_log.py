@@ -36,10 +36,13 @@ def test_what_the_checkpoint_has_not_seen_is_taken_back(
     state: RunState, kept: list[str], tmp_path: Path
 ) -> None:
     log = Log(tmp_path / "log.jsonl")
-    for event in ("train", "valid", "average", "end", "changed"):
-        log.write(event, step=2)
+    for step in (1, 2, 3):
+        for event in ("train", "valid", "average", "end", "changed"):
+            log.write(event, step=step)
     log.rewind(state)
-    assert [event["event"] for event in read_log(tmp_path / "log.jsonl")] == kept
+    events = read_log(tmp_path / "log.jsonl")
+    assert [event["event"] for event in events if event["step"] == 2] == kept
+    assert [event["step"] for event in events] == [1] * 5 + [2] * len(kept)
 
 
 def test_a_last_line_cut_by_a_crash(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -147,7 +148,7 @@ def test_a_signal_in_the_last_validation_loses_nothing(tmp_path: Path) -> None:
             os.kill(os.getpid(), signal.SIGTERM)
             return super().evaluate(forward, decode)
 
-    settings = {"steps": 4, "validate_every": 100, "save_every": 0}
+    settings: dict[str, Any] = {"steps": 4, "validate_every": 100, "save_every": 0}
     outcome = run(Slow([1.0]), tmp_path, **settings)
     assert outcome.interrupted
     assert Checkpoints(tmp_path / "checkpoints").steps() == [4]

@@ -62,12 +62,15 @@ class Fit:
         return len(rows)
 
     def loss(self, rows: list[int], smoothing: float) -> Tensor:
-        x = torch.arange(len(rows), dtype=torch.float32)[:, None]
-        return (self.model(x)[:, 0] - torch.tensor(self.train)).square().sum()
+        return self._missed(0, self.train)
 
     def validation_loss(self, rows: list[int]) -> Tensor:
-        x = torch.tensor([[float(len(self.train) + row)] for row in rows])
-        return (self.model(x)[:, 0] - torch.tensor(self.valid)).square().sum()
+        return self._missed(len(self.train), self.valid)
+
+    def _missed(self, first: int, wanted: list[float]) -> Tensor:
+        x = torch.arange(first, first + len(wanted), dtype=torch.float32)[:, None]
+        said: Tensor = self.model(x)
+        return (said[:, 0] - torch.tensor(wanted)).square().sum()
 
     def evaluate(self, forward: Callable[..., Tensor], decode: bool) -> dict[str, float]:
         loss = float(forward(list(range(len(self.valid)))))

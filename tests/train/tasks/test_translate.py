@@ -50,6 +50,27 @@ def test_validation_does_not_depend_on_the_batch(corpus: TokenCorpus[Pair]) -> N
     assert figures[0].keys() == {"loss", "score"}
 
 
+@pytest.mark.parametrize("model", Translate.rounded)
+def test_products_in_bfloat16_change_the_gradient_little(
+    model: str, corpus: TokenCorpus[Pair]
+) -> None:
+    torch.manual_seed(0)
+    translator = build(sized(model, "tiny", len(corpus.tokens), dropout=0.0))
+    task = TranslationTask(translator, corpus, TrainConfig(batch_tokens=300))
+    found = []
+    for low in (False, True):
+        with torch.autocast("cpu", torch.bfloat16, enabled=low):
+            loss = task.loss(task.batches(0)[0], 0.1)
+        assert loss.dtype == torch.float32
+        gradients = torch.autograd.grad(loss, list(translator.parameters()))
+        assert {gradient.dtype for gradient in gradients} == {torch.float32}
+        found.append((loss.detach(), torch.cat([gradient.flatten() for gradient in gradients])))
+    (exact, slope), (rounded, rounded_slope) = found
+    assert exact != rounded
+    torch.testing.assert_close(rounded, exact, rtol=1e-3, atol=0)
+    assert torch.cosine_similarity(slope, rounded_slope, 0) > 0.998
+
+
 def test_each_design_has_its_recipe() -> None:
     assert set(RECIPES) == set(MODELS)
     for model in MODELS:
