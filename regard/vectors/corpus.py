@@ -9,7 +9,7 @@ from pathlib import Path
 
 from regard.errors import FileError, RegardError
 from regard.pieces.tokenise import split
-from regard.vectors.file import Progress, check_encoding, opened
+from regard.vectors.file import ReadProgress, check_encoding, opened
 
 LONGEST = 10_000  # words; Gensim silently drops the rest of a longer sentence
 
@@ -25,7 +25,7 @@ class WordCorpus(ABC):
     sentences = 0
     cut_lines = 0
 
-    def __init__(self, passes: int, progress: Progress | None) -> None:
+    def __init__(self, passes: int, progress: ReadProgress | None) -> None:
         self.passes = passes
         self.progress = progress
         self.pass_number = 0
@@ -73,7 +73,7 @@ class FileCorpus(WordCorpus):
         spaces: bool,
         encoding: str,
         passes: int,
-        progress: Progress | None,
+        progress: ReadProgress | None,
     ) -> None:
         super().__init__(passes, progress)
         self.path = os.fspath(path)
@@ -107,7 +107,7 @@ class ListCorpus(WordCorpus):
     name = "the list of sentences"
 
     def __init__(
-        self, sentences: Iterable[Sequence[str]], passes: int, progress: Progress | None
+        self, sentences: Iterable[Sequence[str]], passes: int, progress: ReadProgress | None
     ) -> None:
         super().__init__(passes, progress)
         # An iterator could be read only once.

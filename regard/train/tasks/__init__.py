@@ -1,7 +1,7 @@
 """Tasks: what can be trained, one file each, and how it is measured.
 
 task.py        what is trained, as the loop sees it
-job.py         a kind of training, from its data to its figures; text.py: on text
+job.py         a kind of training, from its data to its figures; textjob.py: on text
 translate.py   translators
 lm.py          language models
 classify.py    classifiers
