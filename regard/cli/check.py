@@ -6,7 +6,7 @@ import json
 
 import click
 
-from regard.cli.shared.output import check_folders, write_json
+from regard.cli.shared.output import check_outputs, write_json
 from regard.errors import RegardError
 
 
@@ -16,8 +16,8 @@ from regard.errors import RegardError
 @click.option("--json", "json_to", metavar="FILE|-", help="Write the result as JSON.")
 @click.pass_context
 def check(ctx: click.Context, file: str | None, lists: bool, json_to: str | None) -> None:
-    """Check the numbers claimed in a worked example: a TOML FILE, or the name of one that comes
-    with regard.
+    """Check the numbers claimed in a worked example: a TOML FILE (- is standard input), or the name
+    of one that comes with regard.
 
     Says which are wrong, what they should be and which step went wrong first. Exit code 0: all
     right; 1: some are wrong; 2: the file cannot be read. 'regard docs check' describes the format.
@@ -34,7 +34,7 @@ def check(ctx: click.Context, file: str | None, lists: bool, json_to: str | None
         return
     if file is None:
         raise RegardError("check takes a FILE or a name; 'regard check --list' has the names")
-    check_folders(json_to)
+    check_outputs(json=json_to)
     source = ExampleFile.read(file)  # refused, if it must be, before torch is imported
     from regard.views.terminal.console import make_console
     from regard.worked.check import check as check_example

@@ -143,7 +143,7 @@ def test_save_leaves_the_old_file_if_it_cannot_write(tmp_path: Path) -> None:
         Trace([Step("x", fail, axes=())]).save(path)
     assert Trace.load(path).mechanism == "old"
     assert os.listdir(tmp_path) == ["trace.json"]
-    with pytest.raises(FileError, match=r"cannot write '.*nowhere.*': No such file or directory"):
+    with pytest.raises(FileError, match=r"cannot write '.*nowhere.*': its folder does not exist"):
         Trace().save(tmp_path / "nowhere" / "trace.json")
 
 

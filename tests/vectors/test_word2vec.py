@@ -142,7 +142,7 @@ def test_texts_that_cannot_be_trained_on(tmp_path: Path, content: bytes, message
 def test_what_is_no_file_or_no_list_of_words(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"cannot read .*No such file"):
         train(tmp_path / "none")
-    with pytest.raises(FileError, match="read 6 times"):
+    with pytest.raises(FileError, match=r"cannot read .*Is a directory"):
         train(tmp_path)
     with pytest.raises(RegardError, match="must be a list of words, got a string"):
         train(["one sentence"])

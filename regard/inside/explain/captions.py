@@ -9,7 +9,7 @@ from regard.text import Word, aligned, quoted
 
 
 def format_place(explained: Explained) -> str:
-    """``all-MiniLM-L6-v2, layer 5, head 11 (6 layers of 12 heads, counted from 0)``."""
+    """``minilm, layer 5, head 11 (6 layers of 12 heads, counted from 0)``."""
     layers, heads = explained.shape
     return (
         f"{explained.model}, layer {explained.layer}, head {explained.head} "

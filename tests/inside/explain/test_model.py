@@ -102,7 +102,7 @@ def test_what_is_said(real: Model) -> None:
     wide = real.explain(SENTENCE.replace("tired", "wide"), "it", layer=3, head=1)
     same = real.explain(SENTENCE, "it", layer=3, head=1)
     assert captions.format_place(tired) == (
-        "all-MiniLM-L6-v2, layer 5, head 11 (6 layers of 12 heads, counted from 0)"
+        "minilm, layer 5, head 11 (6 layers of 12 heads, counted from 0)"
     )
     assert captions.format_choice(tired) == (
         "Chosen: of 72 heads the one with the largest weight from 'it' to an earlier content word, "
