@@ -52,7 +52,7 @@ def cost(
     setting = Setting(width=width, heads=heads, window=window)
     check_run(rising, setting, **effort)  # before torch is imported
     from regard.cost.measurement import measure
-    from regard.cost.text import format_costs
+    from regard.cost.report import format_costs
     from regard.views.terminal.console import make_console
 
     with CommandProgress("measuring", changes("measuring")) as progress:

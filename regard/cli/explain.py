@@ -243,7 +243,7 @@ def _loaded(name: str) -> Model:
 def _print_model(explained: Explained, form: str | None, everything: bool) -> None:
     from rich.text import Text
 
-    from regard.inside.explain import words as told
+    from regard.inside.explain import captions
     from regard.views.terminal.console import make_console
     from regard.views.terminal.head import Head, format_tokens, print_head
     from regard.views.terminal.steps import print_steps
@@ -253,41 +253,41 @@ def _print_model(explained: Explained, form: str | None, everything: bool) -> No
     if form is None:
         head = Head(explained.trace, *place, console, layer=explained.layer, to=explained.to.start)
         head.everything = everything
-        console.print(Text(told.format_place(explained), style="bold"))
+        console.print(Text(captions.format_place(explained), style="bold"))
         console.print(format_tokens(explained.reading.labels, explained.token))
-        console.print(Text(told.format_question(explained), style="italic"))
-        console.print(Text(told.format_choice(explained), style="yellow"))
+        console.print(Text(captions.format_question(explained), style="italic"))
+        console.print(Text(captions.format_choice(explained), style="yellow"))
         console.print()
         print_head(head)
     else:
-        console.print(Text(told.format_choice(explained), style="yellow"))
+        console.print(Text(captions.format_choice(explained), style="yellow"))
         forms = ("vector", "matrix") if form == "both" else (form,)
         print_steps(explained.trace, place[0], console, head=place[1], forms=forms)
-    console.print(Text(told.format_proof(explained), style="bold"))
-    console.print(Text(told.format_limits(explained), style="dim"))
+    console.print(Text(captions.format_proof(explained), style="bold"))
+    console.print(Text(captions.format_limits(explained), style="dim"))
 
 
 def _print_comparison(first: Explained, second: Explained) -> None:
     from rich.text import Text
 
-    from regard.inside.explain import words as told
+    from regard.inside.explain import captions
     from regard.views.terminal.compare import Side, print_comparison
     from regard.views.terminal.console import make_console
     from regard.views.terminal.head import format_tokens
 
     console = make_console()
-    console.print(Text(told.format_place(first), style="bold"))
+    console.print(Text(captions.format_place(first), style="bold"))
     for side in (first, second):
         console.print(format_tokens(side.reading.labels, side.token))
-    console.print(Text(told.format_question(first), style="italic"))
-    console.print(Text(told.format_choice(first), style="yellow"))
+    console.print(Text(captions.format_question(first), style="italic"))
+    console.print(Text(captions.format_choice(first), style="yellow"))
     console.print()
     left, right = (Side(e.reading.labels, e.token, e.scaled, e.weights) for e in (first, second))
     print_comparison(left, right, console)
     console.print()
-    console.print(Text(told.format_change(first, second), style="bold"))
-    console.print(Text(told.format_proof(first, second), style="bold"))
-    console.print(Text(told.format_limits(first), style="dim"))
+    console.print(Text(captions.format_change(first, second), style="bold"))
+    console.print(Text(captions.format_proof(first, second), style="bold"))
+    console.print(Text(captions.format_limits(first), style="dim"))
 
 
 def _given(ctx: click.Context, names: tuple[str, ...]) -> list[str]:

@@ -95,8 +95,8 @@ class TextModel:
             elif target is None:
                 self.network(input_ids=ids, **self._no_cache())
             else:
-                told = torch.tensor([target.ids], device=device)
-                self.network(input_ids=ids, decoder_input_ids=told, **self._no_cache())
+                target_ids = torch.tensor([target.ids], device=device)
+                self.network(input_ids=ids, decoder_input_ids=target_ids, **self._no_cache())
 
     def target(self, tokens: Pieces, text: str | None, most: int | None = None) -> Pieces:
         """What the decoder reads: ``text``, or what the model itself writes (greedily)."""

@@ -17,11 +17,11 @@ import torch
 from regard.errors import ConfigError, DataError
 from regard.models.classifier import Classifier
 from regard.models.language import LanguageModel
+from regard.pieces.grouping import by_word
 from regard.pieces.pieces import Pieces
-from regard.pieces.split import split
 from regard.pieces.text import learned_pieces
+from regard.pieces.tokenise import split
 from regard.pieces.tokenizer import BOS, EOS, SPECIAL, Tokenizer
-from regard.pieces.words import by_word
 from regard.record import record
 from regard.text import Word
 from regard.trace import Array, Step, Trace

@@ -11,8 +11,8 @@ from typing import IO, cast
 
 from regard.errors import FileError, RegardError
 from regard.files import STDIN, is_stream, name_of, opened, share_read
-from regard.pieces.split import split
-from regard.vectors.file import Progress, check_encoding
+from regard.pieces.tokenise import split
+from regard.vectors.file import ReadProgress, check_encoding
 
 LONGEST = 10_000  # words; Gensim silently drops the rest of a longer sentence
 
@@ -28,7 +28,7 @@ class WordCorpus(ABC):
     sentences = 0
     cut_lines = 0
 
-    def __init__(self, passes: int, progress: Progress | None) -> None:
+    def __init__(self, passes: int, progress: ReadProgress | None) -> None:
         self.passes = passes
         self.progress = progress
         self.pass_number = 0
@@ -76,7 +76,7 @@ class FileCorpus(WordCorpus):
         spaces: bool,
         encoding: str,
         passes: int,
-        progress: Progress | None,
+        progress: ReadProgress | None,
     ) -> None:
         super().__init__(passes, progress)
         self.path = os.fspath(path)
@@ -119,7 +119,7 @@ class ListCorpus(WordCorpus):
     name = "the list of sentences"
 
     def __init__(
-        self, sentences: Iterable[Sequence[str]], passes: int, progress: Progress | None
+        self, sentences: Iterable[Sequence[str]], passes: int, progress: ReadProgress | None
     ) -> None:
         super().__init__(passes, progress)
         # An iterator could be read only once.

@@ -33,7 +33,8 @@ OTHER_FILES = {
 # Bytes that no text holds and that float32 numbers are full of.
 NOT_TEXT = bytes(set(range(32)) - set(b"\t\n\r\x0b\x0c\x1b"))
 
-Progress = Callable[[int, int], None]
+ReadProgress = Callable[[int, int], None]
+"""Called with how much is done, of how much."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def read_vectors(
     path: str | os.PathLike[str],
     format: str = "auto",
     encoding: str = "utf-8",
-    progress: Progress | None = None,
+    progress: ReadProgress | None = None,
 ) -> Contents:
     """Read a vector file (``-``: standard input) as a stream.
 
@@ -96,7 +97,9 @@ def check_encoding(encoding: str) -> None:
         raise RegardError(what) from None
 
 
-def read_chunks(stream: IO[bytes], raw: IO[bytes], progress: Progress | None) -> Iterator[bytes]:
+def read_chunks(
+    stream: IO[bytes], raw: IO[bytes], progress: ReadProgress | None
+) -> Iterator[bytes]:
     size = os.fstat(raw.fileno()).st_size
     while chunk := stream.read(CHUNK):
         yield chunk

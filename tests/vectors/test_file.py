@@ -131,3 +131,10 @@ def test_a_first_line_longer_than_a_chunk(tmp_path: Path) -> None:
     row = " ".join(["0.125"] * 60_000)
     path.write_text(f"a {row}\nb {row}\n")
     assert Words.load(path).vectors.shape == (2, 60_000)
+
+
+@pytest.mark.parametrize("encoding", ["no-such", "\udcff", "a\0b", ""])
+def test_an_encoding_that_is_none(encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a 1 2\n")
+    with pytest.raises(RegardError, match="no encoding is called"):
+        Words.load(tmp_path / "a.txt", encoding=encoding)

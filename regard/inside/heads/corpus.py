@@ -27,8 +27,8 @@ from torch import Tensor
 from regard.attention.wanted import Wanted
 from regard.errors import DataError, FileError, RegardError, UnknownWordError
 from regard.files import opened, share_read, write_text
+from regard.inside.heads.entries import MOST, weights_between
 from regard.inside.heads.kinds import Tally, scored
-from regard.inside.heads.pairs import MOST, weights_between
 from regard.inside.heads.patterns import Patterns
 from regard.inside.observe.layer import ObservedLayer
 from regard.inside.observe.observe import observe

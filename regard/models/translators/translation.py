@@ -12,10 +12,10 @@ import torch
 from regard.errors import ConfigError, DataError
 from regard.models.translators.base import Translator
 from regard.models.translators.beam import Hypothesis, translate_batch
+from regard.pieces.grouping import by_word
 from regard.pieces.pieces import Pieces
 from regard.pieces.text import learned_pieces, written_pieces
 from regard.pieces.tokenizer import BOS, EOS, SPECIAL, Tokenizer
-from regard.pieces.words import by_word
 from regard.record import record
 from regard.trace import Array, Step, Trace
 

@@ -24,7 +24,7 @@ from regard.train.data.examples import Dataset, divided
 from regard.train.data.labelled import Labelled, check_labels, labels_of, read_labelled
 from regard.train.settings import Tree
 from regard.train.tasks.job import Settings
-from regard.train.tasks.text import TextJob
+from regard.train.tasks.textjob import TextJob
 from regard.vectors.words import Words
 
 RECIPES: dict[str, Tree] = {

@@ -10,7 +10,7 @@ import pytest
 from torch import Tensor
 
 from regard.errors import DataError, ModelError, RegardError, UnknownWordError
-from regard.inside.explain import words as told
+from regard.inside.explain import captions
 from regard.inside.explain.model import Model, forward_pass, proved
 from regard.models.bert import file
 from regard.models.bert.encoder import BertEncoder
@@ -146,26 +146,26 @@ def test_a_word_of_several_tokens(model: Model) -> None:
     assert found.share == pytest.approx(rows.mean())
     assert found.token == 2 + rows.argmax()
     share = f"{rows.mean():.3f}"
-    assert told.format_choice(found) == (
+    assert captions.format_choice(found) == (
         f"As asked. It gives {share} of the attention of 'unbelievable' (4 tokens, their mean) to "
         '"didn\'t" (3 tokens, their sum).'
     )
     label = found.reading.labels[found.token]
-    assert told.format_question(found) == (
+    assert captions.format_question(found) == (
         f"What does '{label}' (of the 4 tokens of 'unbelievable' the one that gives most) take "
         "from each token?"
     )
     chosen = model.explain(text, "unbelievable", "didn't")
     assert chosen.choice is not None
     assert chosen.choice.best.weight == pytest.approx(chosen.share)
-    assert 'to "didn\'t" (3 tokens, their sum): ' in told.format_choice(chosen)
+    assert 'to "didn\'t" (3 tokens, their sum): ' in captions.format_choice(chosen)
     other = model.explain("the cat didn't", "cat", "didn't", layer=1, head=2)
     again = other.trace.value("weights")[2, 2, 3:6].sum()
-    change = told.format_change(other, other)
+    change = captions.format_change(other, other)
     assert change.endswith(f"in the first sentence and {again:.3f} in the second.")
 
 
 def test_escapes_are_written_once(model: Model) -> None:
     found = model.explain(r"it was \ too", "\\", layer=0, head=0)
-    assert told.format_question(found) == r"What does '\' take from each token?"
-    assert r"of '\' to" in told.format_choice(found)
+    assert captions.format_question(found) == r"What does '\' take from each token?"
+    assert r"of '\' to" in captions.format_choice(found)

@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-import regard.inside.heads.pairs as pairs
+import regard.inside.heads.entries as entries
 import regard.inside.heads.patterns as patterns
 from regard.attention.rule import Rule
 from regard.attention.statistics import statistics
@@ -62,13 +62,13 @@ def test_sums_of_short_and_long_texts_are_those_of_the_definition(case: Case, ro
     item = case.item
     check(Patterns(case.tokens).tally(item), expected)
     found = statistics(item.query, item.key, item.rule, Wanted(entropy=True, received=True))
-    for module in (patterns, pairs):
+    for module in (patterns, entries):
         module.MOST = room  # type: ignore[attr-defined]
     try:
         if item.query.shape[0] * len(case.tokens) ** 2 > room:
             check(Patterns(case.tokens).tally(item, found), expected)
     finally:
-        for module in (patterns, pairs):
+        for module in (patterns, entries):
             module.MOST = 1 << 22  # type: ignore[attr-defined]
 
 

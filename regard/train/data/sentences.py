@@ -1,4 +1,4 @@
-"""Text: the sentences of a file, one a line or one a row of a table."""
+"""Sentences of a file, one a line or one a row of a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must be said about an explained head in words: how it was chosen, what is proved."""
+"""Captions: what must be said of an explained head in words: how it was chosen, what is proved."""
 
 from __future__ import annotations
 

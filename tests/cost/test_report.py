@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from regard.cost.text import format_costs
+from regard.cost.report import format_costs
 from tests.cost.madeup import LENGTHS, made_up
 
 
