@@ -229,7 +229,7 @@ def _in_child(case: Case, folder: Path, stderr: int) -> None:
         open(2, "w", encoding="utf-8"),  # noqa: SIM115
     )
     if case.event == "closed input":
-        sys.stdin = None  # type: ignore[assignment]
+        sys.stdin = None
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     code: Any = 70

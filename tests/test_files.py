@@ -87,13 +87,14 @@ def test_permissions_follow_the_umask(umask: int, mode: int, tmp_path: Path) -> 
 
 def test_places_where_no_file_can_be(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    for path, text in [
+    places: list[tuple[str | Path, str]] = [
         (tmp_path / "none" / "out.json", "its folder does not exist"),
         (tmp_path / "file" / "out.json", "Not a directory"),
         (tmp_path, "Is a directory"),
         ("", "it does not name a file"),
         ("/", "it does not name a file"),
-    ]:
+    ]
+    for path, text in places:
         with pytest.raises(FileError, match=f"^cannot write '{path}': {text}"):
             write_text(path, "x")
     assert os.listdir(tmp_path) == ["file"]

@@ -131,7 +131,8 @@ def mix(weights: Tensor, value: Tensor, groups: int = 1) -> Tensor:
     """
     own = value.repeat_interleave(groups, -3) if groups > 1 else value
     context = weights @ own
-    if spoilt(context):  # 0 · NaN is NaN: leave out what has no weight, one query at a time
+    if spoilt(context) and (weights == 0).any():
+        # 0 · NaN is NaN: leave out what has no weight, one query at a time.
         rows = [
             row.unsqueeze(-2) @ torch.where(row.unsqueeze(-1) == 0, 0, own)
             for row in weights.unbind(-2)

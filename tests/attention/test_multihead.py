@@ -50,6 +50,8 @@ def test_is_self_attention_with_matrices_of_its_own() -> None:
     expected = self_attention(x, *(p.weight.mT for p in parts), heads=2, need_weights=True)
     got = layer(x, need_weights=True)
     close(got.context, expected.context)
+    assert got.weights is not None
+    assert expected.weights is not None
     close(got.weights, expected.weights)
     assert layer(x).weights is None
     close(layer(x).context, expected.context)
@@ -280,7 +282,7 @@ def test_the_layer_learns() -> None:
         ((8, 2), {"value_width": -1}, "value_width must be at least 1, got -1"),
     ],
 )
-def test_heads_that_do_not_fit(args: tuple[int, int], options: dict[str, int], text: str) -> None:
+def test_heads_that_do_not_fit(args: tuple[int, int], options: dict[str, Any], text: str) -> None:
     with pytest.raises(ShapeError, match=text):
         MultiHeadAttention(*args, **options)
 
@@ -372,8 +374,8 @@ def test_arrays_that_are_no_tensors_are_named() -> None:
     x = np.eye(4, dtype=np.float32)
     said = r"query must be a torch.Tensor, got numpy.ndarray: torch.as_tensor\(query\) makes one"
     with pytest.raises(RegardError, match=said):
-        regard.attend(x, x, x)
+        regard.attend(x, x, x)  # type: ignore[arg-type]
     with pytest.raises(RegardError, match=r"value must be a torch\.Tensor, got list"):
-        regard.attend(torch.eye(4), torch.eye(4), [[1.0]])
+        regard.attend(torch.eye(4), torch.eye(4), [[1.0]])  # type: ignore[arg-type]
     with pytest.raises(RegardError, match=r"query must be a torch\.Tensor, got numpy\.ndarray"):
         MultiHeadAttention(4, 2)(x)

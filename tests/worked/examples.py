@@ -7,7 +7,7 @@ from regard.worked.example import Example
 
 def tutorial(**changes: object) -> Example:
     example = Example.load("tutorial-printed")
-    return Example(**{**vars(example), **changes})  # type: ignore[arg-type]
+    return Example(**{**vars(example), **changes})
 
 
 def two_heads(layout: str = "columns-are-outputs", **claims: object) -> Example:
@@ -15,4 +15,4 @@ def two_heads(layout: str = "columns-are-outputs", **claims: object) -> Example:
     rows = layout == "rows-are-outputs"
     matrices = {n: w.T.copy() if rows else w for n, w in example.matrices.items()}
     changes = {"matrices": matrices, "layout": layout, "claims": claims}
-    return Example(**{**vars(example), **changes})  # type: ignore[arg-type]
+    return Example(**{**vars(example), **changes})

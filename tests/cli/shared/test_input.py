@@ -47,9 +47,9 @@ def test_one_text(tmp_path: Path) -> None:
 
 
 def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    for asked in (lambda: texts_of(["-"], None, "read"), lambda: texts_of([], "-", "read")):
+    for sentences, named in ((["-"], None), ([], "-")):
         monkeypatch.setattr(sys, "stdin", piped())
-        assert asked() == ["one", "two"]
+        assert texts_of(sentences, named, "read") == ["one", "two"]
     for text, file in (("-", None), (None, "-")):
         monkeypatch.setattr(sys, "stdin", piped())
         assert read_text(text, file) == "one\ntwo"

@@ -207,7 +207,7 @@ def _call(
         causal,
         scale=given.get("scaling"),
         bias=given.get("position_bias"),
-        softcap=given.get("softcap"),
+        softcap=given.get("softcap") if name == "eager" else None,  # sdpa knows none
     )
 
 
