@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from regard.attention.statistics import statistics
 from regard.attention.wanted import Wanted
-from regard.inside.heads.pairs import seen_counts, visible, weights_between, without_keys
+from regard.inside.heads.entries import seen_counts, visible, weights_between, without_keys
 from tests.inside.heads.cases import Case, cases
 
 
