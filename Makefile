@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test check lint types script bench clean
+.PHONY: demo test check lint types script bench wheels neon install-check clean
 
 TIRED := The animal didn't cross the street because it was too tired
 WIDE  := The animal didn't cross the street because it was too wide
@@ -23,14 +23,14 @@ demo: $(READY)
 	@$(BIN)/regard translate "Können Sie mir helfen, diesen Satz zu übersetzen?" --alignment
 	@echo
 	@echo "== A published worked example of self-attention: is it right?"
-	@$(BIN)/regard check examples/tutorial-printed.toml || test $$? -eq 1
+	@$(BIN)/regard check tutorial-printed || test $$? -eq 1
 	@echo
 	@echo "== The same example, computed properly, and checked"
-	@$(BIN)/regard explain --example examples/tutorial-corrected.toml --word x1 --form vector
-	@$(BIN)/regard check examples/tutorial-corrected.toml
+	@$(BIN)/regard explain --example tutorial-corrected --word x1 --form vector
+	@$(BIN)/regard check tutorial-corrected
 	@echo
 	@echo "== Two heads and a mask"
-	@$(BIN)/regard explain --example examples/two-heads.toml --word 'bread#2' --head 1 --form vector
+	@$(BIN)/regard explain --example two-heads --word 'bread#2' --head 1 --form vector
 	@echo
 	@echo "== What does it cost?"
 	@$(BIN)/regard cost --lengths 256,512,1024,2048 --repeats 3
@@ -56,6 +56,17 @@ script: node_modules/.ready
 bench: $(READY)
 	@missed=0; for name in attend record recurrent recall kernel look translate page serve; do \
 	    echo "== benchmarks/$$name.py"; $(BIN)/python benchmarks/$$name.py || missed=1; done; exit $$missed
+
+# A release, with a pinned cross compiler of its own: wheels in dist/; their kernels against float64,
+# ARM's under qemu; and an installation as a stranger would try it.
+wheels:
+	$(PYTHON) release/wheels.py
+
+neon: wheels
+	$(PYTHON) release/kernels.py
+
+install-check: wheels
+	$(PYTHON) release/installations.py
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -156,7 +156,7 @@ def main() -> int:
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        print("playwright is not installed: pip install 'regard[dev]'")
+        print("playwright is not installed: pip install playwright")
         return 0
     chromium = shutil.which("chromium")
     if chromium is None:

@@ -16,13 +16,14 @@ from regard.attention.kernel import build, library
 from regard.errors import RegardError
 
 EXTRAS = {
-    "words": "gensim",
-    "train": "sacrebleu",
-    "models": "transformers",
-    "plot": "matplotlib",
-    "tensorboard": "tensorboard",
+    "words": ("gensim",),
+    "plot": ("matplotlib",),
+    "train": ("sacrebleu",),
+    "tensorboard": ("tensorboard",),
+    "web": ("starlette", "uvicorn"),
+    "models": ("transformers", "accelerate", "gguf"),
 }
-"""An optional part of regard, and the package that shows whether it is there."""
+"""The optional parts of regard, and the packages that each needs."""
 CORE = ("torch", "numpy", "safetensors", "tokenizers", "click", "rich")
 FEATURES = ("avx", "avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512dq", "avx512vl", "asimd")
 """What the kernel's variants are made of, as Linux names it."""
@@ -55,9 +56,12 @@ def report() -> Iterator[tuple[str, str]]:
     yield "Python", f"{platform.python_version()}, {sys.platform}, {platform.machine()}"
     for name in CORE:
         yield name, _version(name) or "missing"
-    for extra, package in EXTRAS.items():
-        version = _version(package)
-        yield f"[{extra}]", f"{package} {version}" if version else f"pip install 'regard[{extra}]'"
+    for extra, packages in EXTRAS.items():
+        versions = {package: _version(package) for package in packages}
+        there = [f"{package} {version}" for package, version in versions.items() if version]
+        missing = [package for package, version in versions.items() if not version]
+        command = [f"pip install {' '.join(missing)}"] if missing else []
+        yield f"[{extra}]", "; ".join([", ".join(there), *command] if there else command)
 
 
 def compile_kernel() -> str:

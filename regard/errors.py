@@ -56,10 +56,14 @@ class ModelError(RegardError):
 
 
 class MissingExtraError(RegardError):
-    """An optional dependency that is not installed."""
+    """A package that only some things need, and that is not installed.
 
-    def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs an optional part: pip install 'regard[{extra}]'")
+    Named by its own name, and not as an extra of regard: the index has no regard.
+    """
+
+    def __init__(self, what: str, *packages: str) -> None:
+        names, command = " and ".join(packages), " ".join(packages)
+        super().__init__(f"{what} needs {names}: pip install {command}")
 
 
 def nearest(word: str, known: Iterable[str], *, most: int = 3) -> str:

@@ -32,7 +32,7 @@ def chromium() -> str:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     sync_api = pytest.importorskip(
-        "playwright.sync_api", reason="Playwright is not installed: pip install 'regard[dev]'"
+        "playwright.sync_api", reason="Playwright is not installed: pip install playwright"
     )
     path = chromium()
     with sync_api.sync_playwright() as playwright:

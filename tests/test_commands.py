@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import pytest
 
+from regard.worked.source import shipped
 from tests.cli.run import ROOT, Done, regard
 
 PAGES = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
@@ -75,8 +76,7 @@ def shown(page: str) -> Iterator[Shown]:
 
 def stand_ins(folder: Path) -> None:
     """Small files by the names that the pages use."""
-    (folder / "examples").symlink_to(ROOT / "examples")
-    (folder / "worked.toml").write_text((ROOT / "examples/tutorial-corrected.toml").read_text())
+    (folder / "worked.toml").write_text(shipped()["tutorial-corrected"].read_text())
     english = [
         f"{n} {v} {t} ."
         for n in ("Tom", "Mary", "I")

@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from regard.attention.fused import fused, fused_scale
+from regard.attention.fused import fused, fused_scale, spoilt
 from regard.attention.mask import Mask, as_mask
 from regard.attention.rule import softmax
 from regard.attention.score import Score, scaled_dot
@@ -60,10 +60,12 @@ def attend(
         if scale is not None:
             _check(query, key, value, allowed, groups)
             try:
-                return Attended(fused(query, key, value, allowed, scale, groups, dropout), None)
+                context = fused(query, key, value, allowed, scale, groups, dropout)
             except RuntimeError:  # asked only now: a look at the dtypes takes time on each call
                 _check_kinds(query, key, value)
                 raise
+            if context is not None:
+                return Attended(context, None)
     _check(query, key, value, allowed, groups, same_width=fused_scale(score, query) is not None)
     _check_kinds(query, key, value)
     scores = score(query, key.repeat_interleave(groups, -3) if groups > 1 else key)
@@ -113,9 +115,17 @@ def drop(weights: Tensor, dropout: float) -> Tensor:
 def mix(weights: Tensor, value: Tensor, groups: int = 1) -> Tensor:
     """c[i] = sum_j a[i,j] v_j: weights (..., q, k) and value (..., k, w) give (..., q, w).
 
-    With ``groups`` > 1 each head of values (axis -3) serves that many heads of weights.
+    With ``groups`` > 1 each head of values (axis -3) serves that many heads of weights. A value of
+    weight 0 adds nothing, whatever it is.
     """
-    context = weights @ (value.repeat_interleave(groups, -3) if groups > 1 else value)
+    own = value.repeat_interleave(groups, -3) if groups > 1 else value
+    context = weights @ own
+    if spoilt(context):  # 0 · NaN is NaN: leave out what has no weight, one query at a time
+        rows = [
+            row.unsqueeze(-2) @ torch.where(row.unsqueeze(-1) == 0, 0, own)
+            for row in weights.unbind(-2)
+        ]
+        context = torch.cat(rows, -2)
     if recording():
         note_weighted(weights, value)
         note(

@@ -18,8 +18,9 @@ from torch import Tensor
 from regard.attention.kernel import run as native
 from regard.attention.kernel.library import Kernel
 from regard.attention.mask import Mask
+from regard.attention.private import watched
 from regard.attention.rule import Rule
-from regard.attention.score import Score, dot, scaled_dot
+from regard.attention.score import Score, dot, scaled_dot, usual_scale
 
 BLOCK = 256
 """Rows of queries that a windowed attention handles at a time, at least."""
@@ -28,8 +29,7 @@ BLOCK = 256
 def fused_scale(score: Score, query: Tensor) -> float | None:
     """The scale with which the fused kernel computes ``score``; None if it cannot."""
     if score is scaled_dot:
-        width = query.shape[-1]
-        return width**-0.5 if width else None
+        return usual_scale(query.shape[-1])
     if score is dot:
         return 1.0
     if isinstance(score, functools.partial) and score.func is scaled_dot and not score.args:
@@ -46,8 +46,11 @@ def fused(
     scale: float,
     groups: int,
     dropout: float,
-) -> Tensor:
-    """The native kernel if it can, else PyTorch's on four axes, where it has a fast one."""
+) -> Tensor | None:
+    """The native kernel if it can, else PyTorch's on four axes, where it has a fast one.
+
+    None if something that is not finite may have come through a mask: PyTorch multiplies it by 0.
+    """
     if query.is_cpu and torch.is_autocast_enabled("cpu"):
         # In bfloat16 the gradient of short sequences takes seven times as long as in float32.
         with torch.autocast("cpu", enabled=False):
@@ -83,9 +86,19 @@ def fused(
         scale=scale,
         enable_gqa=groups > 1,
     )
+    if mask is not None and spoilt(context):
+        return None
     if lead is not None:
         context = context.reshape(*lead, q[-2], context.shape[-1])
     return context if q[-1] <= v[-1] else context[..., : v[-1]]
+
+
+def spoilt(context: Tensor) -> bool:
+    """Whether something in it is not finite; not asked where its numbers cannot be read."""
+    if watched() or context.is_meta:
+        return False
+    wide = torch.promote_types(context.dtype, torch.float32)
+    return not math.isfinite(context.detach().sum(dtype=wide))
 
 
 def _native(
@@ -116,7 +129,7 @@ def _banded(
     scale: float,
     groups: int,
     dropout: float,
-) -> Tensor:
+) -> Tensor | None:
     """Windowed attention in O(n · window): each block of queries meets only the keys in reach."""
     queries, keys = query.shape[-2], key.shape[-2]
     before, after = (reach or 0 for reach in mask.reach)
@@ -128,17 +141,18 @@ def _banded(
         last = max(first, min(keys, stop + keys - queries + after))
         tile = mask.tile((start, stop), (first, last), queries, keys, query.device)
         rows, columns = slice(start, stop), slice(first, last)
-        parts.append(
-            fused(
-                query[..., rows, :],
-                key[..., columns, :],
-                value[..., columns, :],
-                Mask(allowed=tile),
-                scale,
-                groups,
-                dropout,
-            )
+        part = fused(
+            query[..., rows, :],
+            key[..., columns, :],
+            value[..., columns, :],
+            Mask(allowed=tile),
+            scale,
+            groups,
+            dropout,
         )
+        if part is None:
+            return None
+        parts.append(part)
     return torch.cat(parts, -2)
 
 

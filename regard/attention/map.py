@@ -26,6 +26,7 @@ from torch import Tensor
 
 from regard.attention.mask import Mask, as_mask
 from regard.attention.rule import Rule, softmax, to_weights
+from regard.attention.score import usual_scale
 from regard.attention.statistics import largest, statistics
 from regard.attention.wanted import PoolGrid, Statistics, Wanted
 from regard.errors import RegardError, ShapeError
@@ -189,7 +190,7 @@ class HeadMap(AttentionMap):
         rule = as_mask(mask)
         if rule is not None:
             rule.check(query.shape[0], key.shape[0])
-        scale = query.shape[-1] ** -0.5 if scale is None else scale
+        scale = usual_scale(query.shape[-1]) if scale is None else scale
         self.query, self.key = query.detach(), key.detach()
         self.rule = Rule(scale, rule, bias, softcap)
         self.shape = (query.shape[0], key.shape[0])

@@ -37,12 +37,17 @@ def dot(query: Tensor, key: Tensor) -> Tensor:
     return scores
 
 
+def usual_scale(width: int) -> float:
+    """1 / sqrt(d_k). Vectors of no width have products of 0, which any scale leaves as they are."""
+    return 1 / math.sqrt(width) if width else 1.0
+
+
 def scaled_dot(query: Tensor, key: Tensor, *, scale: float | None = None) -> Tensor:
     """e[i,j] = q_i · k_j / sqrt(d_k)  (Vaswani et al. 2017, section 3.2.1).
 
     ``scale`` replaces 1/sqrt(d_k). With d_k = 64 the scale is 1/8.
     """
-    factor = 1 / math.sqrt(key.shape[-1]) if scale is None else scale
+    factor = usual_scale(key.shape[-1]) if scale is None else scale
     scaled = dot(query, key) * factor
     if recording():
         squared = 1 / factor**2 if factor > 0 else math.nan

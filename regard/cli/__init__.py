@@ -20,6 +20,7 @@ from regard.text import visible
 COMMANDS = {
     "check": "Check the numbers of a worked example.",
     "cost": "Time and memory of attention and recurrence as the text grows.",
+    "docs": "Read a page of the documentation.",
     "doctor": "Which kernel computes attention here, and what is installed.",
     "evaluate": "Score a trained model on text it has not seen.",
     "explain": "Show every step of attention for one word, with the real numbers.",

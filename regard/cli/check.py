@@ -7,20 +7,33 @@ import json
 import click
 
 from regard.cli.shared.output import check_folders, write_json
+from regard.errors import RegardError
 
 
 @click.command()
-@click.argument("file", type=click.Path())
+@click.argument("file", required=False)
+@click.option("--list", "lists", is_flag=True, help="Name the examples that come with regard.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write the result as JSON.")
 @click.pass_context
-def check(ctx: click.Context, file: str, json_to: str | None) -> None:
-    """Check the numbers claimed in a worked example (a TOML FILE).
+def check(ctx: click.Context, file: str | None, lists: bool, json_to: str | None) -> None:
+    """Check the numbers claimed in a worked example: a TOML FILE, or the name of one that comes
+    with regard.
 
     Says which are wrong, what they should be and which step went wrong first. Exit code 0: all
-    right; 1: some are wrong; 2: the file cannot be read. docs/check.md describes the format.
-    """
-    from regard.worked.source import ExampleFile
+    right; 1: some are wrong; 2: the file cannot be read. 'regard docs check' describes the format.
 
+    \b
+    regard check --list
+    regard check tutorial-printed
+    """
+    from regard.worked.source import ExampleFile, shipped
+
+    if lists:
+        for name, path in shipped().items():
+            click.echo(f"{name:<20}{ExampleFile.read(path).content['title']}")
+        return
+    if file is None:
+        raise RegardError("check takes a FILE or a name; 'regard check --list' has the names")
     check_folders(json_to)
     source = ExampleFile.read(file)  # refused, if it must be, before torch is imported
     from regard.views.terminal.console import make_console

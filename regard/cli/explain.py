@@ -24,7 +24,7 @@ DEFAULT = "minilm"
 @click.option("--word", metavar="WORD", help="The word to explain; the#2 is the second 'the'.")
 @click.option("--head", type=click.IntRange(0), help="The head to show, from 0.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write the trace as JSON.")
-@click.option("--html", "html_to", metavar="FILE", help="Write a page (docs/page.md).")
+@click.option("--html", "html_to", metavar="FILE", help="Write a page ('regard docs page').")
 @click.option(
     "--form",
     type=click.Choice(["vector", "matrix", "both"]),
@@ -41,7 +41,7 @@ DEFAULT = "minilm"
 @click.option("--to", metavar="WORD", help="Model: find the head that links --word to this word.")
 @click.option("--compare", metavar="SENTENCE", help="Model: the same head in another sentence.")
 @click.option("--all", "everything", is_flag=True, help="Model: every number of every vector.")
-@click.option("--example", metavar="FILE", help="Matrices from a TOML file (docs/check.md).")
+@click.option("--example", metavar="FILE", help="Matrices from a TOML file ('regard docs check').")
 @click.option("--vectors", metavar="FILE", help="Word vectors: GloVe, word2vec or fastText.")
 @click.option(
     "--mechanism",
@@ -81,7 +81,7 @@ def explain(
     \b
     regard explain "The animal didn't cross the street because it was too tired" \\
         --word it
-    regard explain --example examples/tutorial-corrected.toml
+    regard explain --example tutorial-corrected
     regard explain "The cat sat on the mat" --vectors glove.6B.50d.txt --word mat
     """
     if (sentence is None) == (example is None):
@@ -89,7 +89,10 @@ def explain(
             "explain takes a sentence or --example FILE; "
             + ("got both" if sentence is not None else "got neither")
         )
-    for file in (example, options["vectors"], options["weights"]):
+    from regard.worked.source import ExampleFile
+
+    source = None if example is None else ExampleFile.read(example)
+    for file in (options["vectors"], options["weights"]):
         if file is not None:
             check_file(file)
     check_folders(json_to, html_to)
@@ -98,11 +101,11 @@ def explain(
         return
     _refuse(ctx, OF_MODELS, "it goes with a model, and here is none")
     said: list[str] = []
-    if example is not None:
+    if source is not None:
         from regard.worked.example import Example
 
         _refuse(ctx, OF_VECTORS, "with --example the file says this: set it there")
-        subject = Example.load(example)
+        subject = Example.from_file(source)
     else:
         subject, said = _of_vectors(ctx, sentence or "", options)
     _explain(subject, word, head or 0, json_to, html_to, form or "both", said)

@@ -66,7 +66,7 @@ class HeadsOptions:
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Lines shown.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write all heads as JSON.")
 def heads(model: str, text: str | None, **given: Any) -> None:
-    """Which head of MODEL does what: its kind, with the scores of docs/heads.md.
+    """Which head of MODEL does what: its kind, by the scores of 'regard docs heads'.
 
     MODEL is an alias (minilm, smollm2), a folder, or a name on the hub.
 

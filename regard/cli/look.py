@@ -98,7 +98,7 @@ class LookOptions:
 )
 @click.option("--json", "json_to", metavar="FILE|-", help="Write everything as JSON.")
 @click.option("--csv", "csv_to", metavar="FILE", help="Write weights as a table.")
-@click.option("--html", "html_to", metavar="FILE", help="Write a page (docs/page.md).")
+@click.option("--html", "html_to", metavar="FILE", help="Write a page ('regard docs page').")
 @click.option("--compare", metavar="TEXT", help="With --html: another text beside this one.")
 @click.option("--compare-model", metavar="MODEL", help="With --html: another model beside it.")
 @click.option("--png", metavar="FILE", help="Draw a picture.")

@@ -40,7 +40,9 @@ INSTEAD = "use words that it was trained on, or train one on text that has these
 @click.option("--head", type=int, help="Transformer: this head's, from 0; else their mean.")
 @click.option("--all", "everything", is_flag=True, help="Every layer and head, one by one.")
 @click.option("--json", "json_to", metavar="FILE|-", help="One trace a sentence, as JSON.")
-@click.option("--html", "html_to", metavar="FILE", help="A page of one sentence (docs/page.md).")
+@click.option(
+    "--html", "html_to", metavar="FILE", help="A page of one sentence ('regard docs page')."
+)
 @click.option("--trace", "trace_to", metavar="FILE", help="Every step of one sentence, as JSON.")
 def read(
     sentences: tuple[str, ...],

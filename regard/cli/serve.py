@@ -36,7 +36,7 @@ def serve(models: tuple[str, ...], port: int, max_tokens: int, open_it: bool) ->
         import starlette  # noqa: F401
         import uvicorn
     except ImportError as error:
-        raise MissingExtraError("regard serve", "web") from error
+        raise MissingExtraError("regard serve", "starlette", "uvicorn") from error
     listening = _bound(port)  # a port that is taken, a name that is none: before torch is imported
     loaded = load_models(*(models or ("minilm",)))
     from regard.web.app import make_app

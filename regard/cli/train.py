@@ -133,7 +133,7 @@ def translate(reverse: bool, **options: Any) -> None:
     regard train translate --pairs deu.tsv --model bahdanau --size small -o runs/bahdanau
     regard train translate -o runs/bahdanau --resume
 
-    All settings with a sentence for each: docs/train.md. Several processes: start it with
+    All settings with a sentence for each: 'regard docs train'. Several processes: start it with
     'torchrun --nproc-per-node 2 -m regard train translate …'.
     """
     run("translate", options, reverse)
@@ -164,8 +164,8 @@ def lm(**options: Any) -> None:
     regard train lm --text ptb.train.txt.gz --valid ptb.valid.txt.gz --test ptb.test.txt.gz \\
         --level space --model lstm -o runs/lstm
 
-    All settings with a sentence for each: docs/language.md. 'regard evaluate' gives the perplexity
-    on the test part, 'regard read' shows what each word attends to.
+    All settings with a sentence for each: 'regard docs language'. 'regard evaluate' gives the
+    perplexity on the test part, 'regard read' shows what each word attends to.
     """
     run("lm", options)
 
@@ -194,7 +194,8 @@ def classify(**options: Any) -> None:
         --test stsa.binary.test --level space --model words -o runs/words
 
     The label comes first, then a tab or a space, then the sentence. All settings with a sentence
-    for each: docs/classify.md. 'regard evaluate' gives accuracy and confusion on the test part.
+    for each: 'regard docs classify'. 'regard evaluate' gives accuracy and confusion on the test
+    part.
     """
     run("classify", options)
 

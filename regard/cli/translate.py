@@ -55,7 +55,9 @@ INSTEAD = "write in the language that it translates from"
 @click.option("--layer", type=int, help="Transformer: this layer's cross-attention, from 0.")
 @click.option("--head", type=int, help="Transformer: this head's, from 0; else their mean.")
 @click.option("--json", "json_to", metavar="FILE|-", help="One JSON object a sentence.")
-@click.option("--html", "html_to", metavar="FILE", help="A page of one sentence (docs/page.md).")
+@click.option(
+    "--html", "html_to", metavar="FILE", help="A page of one sentence ('regard docs page')."
+)
 @click.option("--trace", "trace_to", metavar="FILE", help="Every step of one sentence, as JSON.")
 def translate(
     sentences: tuple[str, ...],

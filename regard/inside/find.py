@@ -85,7 +85,7 @@ def _from_hub(name: str) -> Path:
     try:
         from huggingface_hub import errors, snapshot_download
     except ImportError as error:
-        raise MissingExtraError(f"the hub's model {name!r}", "models") from error
+        raise MissingExtraError(f"the hub's model {name!r}", "huggingface_hub") from error
     try:
         folder = snapshot_download(name, allow_patterns=list(WANTED), ignore_patterns=["*/*"])
     except errors.GatedRepoError as error:

@@ -172,7 +172,7 @@ def _of_transformers(found: ModelFiles) -> TextModel:
     try:
         import transformers
     except ImportError as error:
-        raise MissingExtraError(f"the model {found.name!r}", "models") from error
+        raise MissingExtraError(f"the model {found.name!r}", "transformers") from error
     with _quiet(transformers), _explained(found):
         given: dict[str, Any] = {} if found.gguf is None else {"gguf_file": found.gguf}
         folder = str(found.folder)
@@ -194,7 +194,8 @@ def _explained(found: ModelFiles) -> Iterator[None]:
         yield
     except ImportError as error:
         if found.gguf:
-            raise MissingExtraError(f"the GGUF model {found.name!r}", "models") from error
+            packages = ("accelerate", "gguf")
+            raise MissingExtraError(f"the GGUF model {found.name!r}", *packages) from error
         raise ModelError(f"{found.name!r} cannot be loaded: {first_line(error)}") from error
     except (OSError, ValueError, KeyError, RuntimeError, AttributeError) as error:
         raise ModelError(

@@ -51,7 +51,10 @@ class Derived:
         values = self.values.value
         if self.groups > 1:
             values = values.repeat(self.groups, -3)
-        made: Array = self.weights.value[..., None] * values[..., None, :, :]
+        weights, values = self.weights.value[..., None], values[..., None, :, :]
+        if not np.isfinite(values).all():  # 0 · NaN is NaN, but what has no weight adds nothing
+            values = np.where(weights == 0, 0, values)
+        made: Array = weights * values
         return made
 
 

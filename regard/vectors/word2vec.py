@@ -157,7 +157,7 @@ def build(corpus: WordCorpus, settings: dict[str, Any]) -> Any:
     try:
         from gensim.models import Word2Vec
     except ImportError as error:
-        raise MissingExtraError("training word vectors", "words") from error
+        raise MissingExtraError("training word vectors", "gensim") from error
     model = Word2Vec(
         vector_size=settings["width"],
         window=settings["window"],

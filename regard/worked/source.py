@@ -10,10 +10,16 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from regard.errors import ExampleError, FileError
+from regard.errors import ExampleError, FileError, nearest
 
 CLAIMS = re.compile(r"(?m)^[ \t]*\[[ \t]*[\"']?claims[\"']?[ \t]*\][ \t]*(?:#.*)?$")
 """The header of the table of claims."""
+SHIPPED = Path(__file__).with_name("examples")
+
+
+def shipped() -> dict[str, Path]:
+    """The worked examples that come with regard, by name."""
+    return {path.stem: path for path in sorted(SHIPPED.glob("*.toml"))}
 
 
 class KeyedError(ExampleError):
@@ -34,14 +40,17 @@ class ExampleFile:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> ExampleFile:
-        """Read a text file and what it says in TOML."""
+        """Read a text file, or the example of this name that comes with regard."""
+        name = str(path)
+        given = Path(path) if Path(path).is_file() else shipped().get(name, Path(path))
         try:
-            text = Path(path).read_bytes().decode("utf-8")
+            text = given.read_bytes().decode("utf-8")
         except OSError as error:
-            raise FileError(f"cannot read {str(path)!r}: {error.strerror}") from error
+            hint = nearest(name, shipped()) if isinstance(error, FileNotFoundError) else ""
+            raise FileError(f"cannot read {name!r}: {error.strerror}{hint}") from error
         except UnicodeDecodeError as error:
-            raise FileError(f"{str(path)!r} is not UTF-8 text (byte {error.start})") from error
-        return cls(str(path), text, cls.parse(str(path), text))
+            raise FileError(f"{name!r} is not UTF-8 text (byte {error.start})") from error
+        return cls(name, text, cls.parse(name, text))
 
     @staticmethod
     def parse(path: str, text: str) -> dict[str, Any]:

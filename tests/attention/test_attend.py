@@ -12,7 +12,19 @@ from hypothesis import given, settings
 from torch import Tensor
 
 import regard
-from regard.attention import Additive, Bilinear, Mask, attend, causal, dot, mix, scaled_dot, weigh
+from regard.attention import (
+    Additive,
+    Bilinear,
+    Mask,
+    attend,
+    causal,
+    dot,
+    mix,
+    scaled_dot,
+    weigh,
+    window,
+)
+from regard.attention.mask import as_mask
 from regard.errors import MaskError, RegardError, ShapeError
 from tests.attention.cases import Case, cases, numpy_attend
 
@@ -101,26 +113,92 @@ def test_a_fully_masked_row_gives_zeros_and_no_nan(tokens: int, need_weights: bo
     assert (q.grad[..., 2, :] == 0).all()
 
 
-@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-def test_a_masked_key_cannot_spoil_the_others(bad: float) -> None:
-    """True of the explained path, and of the fused kernel under a causal rule.
+BAD = pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+PATHS = pytest.mark.parametrize("path", ["fused", "weights", "recorded", "gradients", "half"])
 
-    With a mask tensor PyTorch's kernel adds -inf to the score, and NaN - inf is NaN: there it
-    guarantees nothing, so padding must hold numbers. No path can hide a NaN in a masked *value*:
-    0 · NaN is NaN.
-    """
+
+def by(path: str, q: Tensor, k: Tensor, v: Tensor, **given: object) -> Tensor:
+    """The context by one of the ways to it."""
+    if path == "recorded":
+        with regard.record() as trace:
+            context = attend(q, k, v, **given).context
+        noted = torch.from_numpy(trace["weighted_values"].value.sum(-2))
+        torch.testing.assert_close(noted, context, rtol=1e-5, atol=1e-5, equal_nan=True)
+        return context
+    if path == "half":
+        return attend(q.half(), k.half(), v.half(), **given).context
+    if path == "gradients":
+        q = q.clone().requires_grad_()
+    context = attend(q, k, v, need_weights=path == "weights", **given).context
+    assert context.requires_grad == (path == "gradients")
+    return context.detach()
+
+
+@BAD
+@PATHS
+@pytest.mark.parametrize("what", ["key", "value"])
+@pytest.mark.parametrize(("queries", "keys", "groups"), [(7, 7, 1), (3, 13, 2), (53, 300, 1)])
+def test_what_is_masked_reaches_nothing(
+    bad: float, path: str, what: str, queries: int, keys: int, groups: int
+) -> None:
+    """A masked key or value may be no number at all: padding, a causal rule, a window, any mask."""
     torch.manual_seed(0)
-    q, k, v = torch.randn(3, 2, 4, 7, 8)
-    spoilt = k.clone()
-    spoilt[..., -1, :] = bad
-    hidden = torch.ones(7, dtype=torch.bool)
-    hidden[-1] = False
-    expected = attend(q, k, v, mask=hidden, need_weights=True)
-    got = attend(q, spoilt, v, mask=hidden, need_weights=True)
-    assert torch.equal(got.context, expected.context)
-    assert torch.equal(got.weights, expected.weights)
-    before = attend(q, spoilt, v, mask=causal()).context[..., :-1, :]
-    assert torch.equal(before, attend(q, k, v, mask=causal()).context[..., :-1, :])
+    q = torch.randn(2, 2 * groups, queries, 8)
+    k, v = torch.randn(2, 2, keys, 8), torch.randn(2, 2, keys, 5)
+    spoilt = {"key": k.clone(), "value": v.clone()}
+    spoilt[what][..., keys - 2, 3] = bad
+    hidden = torch.arange(keys) != keys - 2
+    some = (torch.rand(queries, keys) < 0.5) | hidden
+    some[0, keys - 2] = False
+    for mask in (hidden, causal(), window(2, 0), Mask(causal=True, allowed=hidden), some):
+        allowed = as_mask(mask).dense(queries, keys)
+        seen = allowed.expand(queries, keys)[:, keys - 2]
+        expected = by(path, q, k, v, mask=mask, groups=groups)
+        got = by(path, q, spoilt["key"], spoilt["value"], mask=mask, groups=groups)
+        close(got[..., ~seen, :], expected[..., ~seen, :], 2e-3 if path == "half" else 1e-6)
+        if what == "value":
+            assert not got[..., seen, 3].isfinite().any()
+            close(got[..., [0, 1, 2, 4]], expected[..., [0, 1, 2, 4]], 2e-3)
+
+
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_a_masked_value_reaches_no_gradient(need_weights: bool) -> None:
+    torch.manual_seed(0)
+    q, k, v = (torch.randn(2, 3, 7, 5, dtype=torch.float64) for _ in range(3))
+    hidden = torch.arange(7) != 4
+    gradients = []
+    for number in (0.0, math.nan):
+        v[..., 4, 2] = number
+        inputs = [t.clone().requires_grad_() for t in (q, k, v)]
+        context = attend(*inputs, mask=hidden, need_weights=need_weights).context
+        gradients.append(torch.autograd.grad(context.square().sum(), inputs))
+    for plain, spoilt in zip(*gradients, strict=True):
+        close(spoilt, plain, 1e-12)
+
+
+@pytest.mark.parametrize("need_weights", [False, True])
+@pytest.mark.parametrize("keys", [3, 50, 300])
+@pytest.mark.parametrize("size", [3e-38, 1e-30, 3e37, 3e38])
+@pytest.mark.parametrize("lift", [-40.0, 0.0, 40.0])
+def test_values_of_any_size(need_weights: bool, keys: int, size: float, lift: float) -> None:
+    """A mean of values is a float if they are; also where every score is low or high."""
+    torch.manual_seed(0)
+    q, k = torch.randn(2, 11, 16), torch.randn(2, keys, 16)
+    q[..., 0], k[..., 0] = 4.0, lift  # adds lift to each scaled score
+    v = torch.rand(2, keys, 5) * 2 - 1
+    context = attend(q, k, v * size, need_weights=need_weights).context
+    expected = torch.from_numpy(numpy_attend(q, k, v, None)[0])
+    close(context.double() / size, expected, 2e-5)
+
+
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_vectors_of_no_width(need_weights: bool) -> None:
+    """Their products are all 0: each query takes the mean of what it may see."""
+    torch.manual_seed(0)
+    q, k, v = torch.ones(2, 3, 0), torch.ones(2, 3, 0), torch.randn(2, 3, 5)
+    context = attend(q, k, v, mask=causal(), need_weights=need_weights).context
+    close(context, v.cumsum(-2) / torch.tensor([[1.0], [2.0], [3.0]]), 1e-6)
+    assert attend(v, v, k, need_weights=need_weights).context.shape == (2, 3, 0)
 
 
 def test_no_keys_at_all() -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from tests.cli.run import ROOT, regard, regard_process
 
-PRINTED = ROOT / "examples" / "tutorial-printed.toml"
-CORRECTED = ROOT / "examples" / "tutorial-corrected.toml"
+PRINTED = ROOT / "regard/worked/examples/tutorial-printed.toml"
+CORRECTED = ROOT / "regard/worked/examples/tutorial-corrected.toml"
 
 
 def test_wrong_numbers_exit_1_and_are_named_with_their_working() -> None:
@@ -31,6 +31,34 @@ def test_right_numbers_exit_0() -> None:
     done = regard("check", CORRECTED)
     assert done.returncode == 0
     assert "All 63 numbers are right." in done.stdout
+
+
+def test_examples_come_with_regard() -> None:
+    listed = regard("check", "--list")
+    assert listed.returncode == 0
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == [
+        "tutorial-corrected",
+        "tutorial-printed",
+        "two-heads",
+    ]
+    assert "two-heads           Two heads, each word sees itself" in listed.stdout
+    assert regard("check", "tutorial-printed").stdout == regard("check", PRINTED).stdout
+    explained = regard("explain", "--example", "tutorial-corrected")
+    assert explained.stdout == regard("explain", "--example", CORRECTED).stdout
+
+
+def test_neither_a_file_nor_a_name() -> None:
+    done = regard("check", "two-head")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "regard: error: cannot read 'two-head': No such file or directory; "
+        "did you mean 'two-heads'?\n"
+    )
+    done = regard("check")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "regard: error: check takes a FILE or a name; 'regard check --list' has the names\n"
+    )
 
 
 def test_json_has_the_documented_form() -> None:

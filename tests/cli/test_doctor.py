@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
 import torch
 
 from regard.attention.kernel import build, library
-from tests.cli.run import regard
+from regard.doctor import EXTRAS
+from tests.cli.run import ROOT, regard
 
 
 def said(*arguments: str) -> dict[str, str]:
@@ -44,6 +47,23 @@ def test_it_says_why_the_kernel_is_not_in_use(
     lines = said()
     assert "it is not compiled" in lines["attention"]
     assert lines["compiler"].startswith("none found")
+
+
+def test_every_optional_part_is_named_with_its_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is missing is asked for by its own name: no index has regard."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = {
+        extra: tuple(re.match(r"[\w-]+", needed)[0] for needed in packages)  # type: ignore[index]
+        for extra, packages in project["optional-dependencies"].items()
+        if extra != "dev"
+    }
+    assert wanted == EXTRAS
+    versions = {"starlette": "0.45.0", "gensim": "4.3.3"}
+    monkeypatch.setattr("regard.doctor._version", versions.get)
+    lines = said()
+    assert lines["[words]"] == "gensim 4.3.3"
+    assert lines["[web]"] == "starlette 0.45.0; pip install uvicorn"
+    assert lines["[models]"] == "pip install transformers accelerate gguf"
 
 
 def test_a_compiler_that_is_not_there_is_one_line(

@@ -56,9 +56,7 @@ def test_the_six_steps_of_the_corrected_tutorial() -> None:
 
 
 def test_two_heads_show_the_multi_head_steps_and_the_mask() -> None:
-    done = regard(
-        "explain", "--example", "examples/two-heads.toml", "--word", "bread#2", "--head", "1"
-    )
+    done = regard("explain", "--example", "two-heads", "--word", "bread#2", "--head", "1")
     text = flat(done.stdout)
     assert done.returncode == 0
     assert "head 1 of 2 (from 0)" in text

@@ -21,9 +21,7 @@ def document(path: Path) -> Any:
 
 def test_explain_writes_the_example(tmp_path: Path) -> None:
     page = tmp_path / "two.html"
-    done = regard(
-        "explain", "--example", "examples/two-heads.toml", "--word", "rose", "--html", page
-    )
+    done = regard("explain", "--example", "two-heads", "--word", "rose", "--html", page)
     assert done.returncode == 0
     assert f"Written: {page}" in done.stdout
     subject = document(page)["subjects"][0]
@@ -96,8 +94,6 @@ def test_read_and_translate_write_what_was_read(tmp_path: Path) -> None:
 
 
 def test_a_page_that_cannot_be_written(tmp_path: Path) -> None:
-    done = regard(
-        "explain", "--example", "examples/two-heads.toml", "--html", tmp_path / "no" / "a.html"
-    )
+    done = regard("explain", "--example", "two-heads", "--html", tmp_path / "no" / "a.html")
     assert done.returncode == 2
     assert "cannot write" in done.stderr

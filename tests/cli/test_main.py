@@ -36,7 +36,7 @@ def test_a_closed_pipe_is_not_mistaken_for_a_result(more: list[str]) -> None:
     """Exit code 1 of ``check`` means that numbers are wrong; a reader who left means nothing."""
     reader, writer = os.pipe()
     os.close(reader)
-    command = [*COMMAND, "check", "examples/tutorial-corrected.toml", *more]
+    command = [*COMMAND, "check", "tutorial-corrected", *more]
     done = subprocess.run(
         command, cwd=ROOT, stdout=writer, stderr=subprocess.PIPE, text=True, check=False
     )
@@ -76,7 +76,7 @@ def test_ctrl_c_is_one_line_and_exit_130() -> None:
 def test_a_terminal_gets_true_colours() -> None:
     main, terminal = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
-    command = [*COMMAND, "explain", "--example", "examples/tutorial-corrected.toml"]
+    command = [*COMMAND, "explain", "--example", "tutorial-corrected"]
     process = subprocess.Popen(command, cwd=ROOT, stdout=terminal, stderr=terminal, env=environment)
     os.close(terminal)
     shown = b""

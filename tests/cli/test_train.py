@@ -265,7 +265,7 @@ def test_tensorboard_is_not_there(
 ) -> None:
     monkeypatch.setattr("regard.train.run.start.find_spec", {"tensorboard": None}.get)
     text = refused(capsys, "--pairs", table, *TINY, "--tensorboard", "-o", tmp_path / "run")
-    assert "TensorBoard needs an optional part: pip install 'regard[tensorboard]'" in text
+    assert "TensorBoard needs tensorboard: pip install tensorboard" in text
     assert not (tmp_path / "run").exists()
 
 

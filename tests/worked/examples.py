@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from regard.worked.example import Example
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def tutorial(**changes: object) -> Example:
-    example = Example.load(EXAMPLES / "tutorial-printed.toml")
+    example = Example.load("tutorial-printed")
     return Example(**{**vars(example), **changes})  # type: ignore[arg-type]
 
 
 def two_heads(layout: str = "columns-are-outputs", **claims: object) -> Example:
-    example = Example.load(EXAMPLES / "two-heads.toml")
+    example = Example.load("two-heads")
     rows = layout == "rows-are-outputs"
     matrices = {n: w.T.copy() if rows else w for n, w in example.matrices.items()}
     changes = {"matrices": matrices, "layout": layout, "claims": claims}

@@ -8,7 +8,7 @@ import numpy as np
 
 from regard.worked.check import check
 from regard.worked.example import Example, compute
-from tests.worked.examples import EXAMPLES, tutorial
+from tests.worked.examples import tutorial
 
 
 def test_the_printed_tutorial_has_exactly_these_wrong_numbers() -> None:
@@ -30,20 +30,20 @@ def test_the_printed_tutorial_has_exactly_these_wrong_numbers() -> None:
 
 
 def test_the_corrected_tutorial_is_right_and_needs_no_remark() -> None:
-    report = check(Example.load(EXAMPLES / "tutorial-corrected.toml"))
+    report = check(Example.load("tutorial-corrected"))
     assert report.wrong == []
     assert report.remarks == []
     assert sum(report.right.values()) == 63
 
 
 def test_two_heads_example_is_right() -> None:
-    report = check(Example.load(EXAMPLES / "two-heads.toml"))
+    report = check(Example.load("two-heads"))
     assert report.wrong == []
     assert report.trace["weights"].axes == ("head", "query", "key")
 
 
 def test_the_computation_equals_numpy_float64() -> None:
-    example = Example.load(EXAMPLES / "tutorial-corrected.toml")
+    example = Example.load("tutorial-corrected")
     x, w = example.x, example.matrices
     q, k, v = x @ w["w_q"].T, x @ w["w_k"].T, x @ w["w_v"].T
     e = np.exp(q @ k.T / np.sqrt(3))

@@ -8,7 +8,7 @@ from regard.views.terminal.console import make_console
 from regard.worked.check import Wrong, check
 from regard.worked.example import Example
 from regard.worked.report import format_report, place
-from tests.worked.examples import EXAMPLES, tutorial
+from tests.worked.examples import tutorial
 
 
 def shown(example: Example) -> list[str]:
@@ -18,7 +18,7 @@ def shown(example: Example) -> list[str]:
 
 
 def test_right_numbers_are_counted() -> None:
-    lines = shown(Example.load(EXAMPLES / "tutorial-corrected.toml"))
+    lines = shown(Example.load("tutorial-corrected"))
     assert [line for line in lines if line.startswith("✗")] == []
     assert lines[-1] == "All 63 numbers are right."
 

@@ -35,3 +35,16 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes("title = 'é'".encode("latin-1"))
     with pytest.raises(FileError, match=r"is not UTF-8 text \(byte 9\)"):
         Example.load(tmp_path / "latin.toml")
+
+
+def test_a_file_comes_before_a_name_and_a_folder_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The examples that come with regard, by their names."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tutorial-printed").mkdir()
+    assert Example.load("tutorial-printed").tokens == ["x1", "x2", "x3"]
+    (tmp_path / "two-heads").write_text("x = [[1, 2]]")
+    assert Example.load("two-heads").tokens == ["x1"]
+    with pytest.raises(FileError, match=r"No such file or directory; did you mean 'two-heads'\?$"):
+        Example.load("two-head")

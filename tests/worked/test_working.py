@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from regard.worked.example import Example, compute
 from regard.worked.working import working
-from tests.worked.examples import EXAMPLES, tutorial, two_heads
+from tests.worked.examples import tutorial, two_heads
 
 
 def test_the_working_of_the_last_steps() -> None:
@@ -34,7 +34,7 @@ def test_the_working_of_a_number_is_written_out() -> None:
 
 
 def test_the_working_of_a_head_uses_its_own_columns() -> None:
-    example = Example.load(EXAMPLES / "two-heads.toml")
+    example = Example.load("two-heads")
     trace = compute(example)
     assert working(example, trace, "queries", (1, 0, 1)) == ("q_1: x_1 · column 4 of W_Q = 2·1 = 2")
     assert working(example, trace, "weights", (0, 0, 1)) == "masked: weight 0"

@@ -62,6 +62,7 @@ struct Sequence {
     float* mixed = c.mixed.at(t, b);
     memset(mixed, 0, c.width * sizeof *mixed);
     for (int64_t i = from; i < to; ++i) {
+      if (a[i] == 0) continue;  // a forbidden slot may hold anything: 0 times NaN is NaN
       const float* value = c.values.at(t, b, i);
       Vec part = all(a[i]);
       each_vector(c.width, [&](int64_t d, int n) {
@@ -84,11 +85,12 @@ struct Sequence {
     const float *q = c.queries.at(t, b), *v = c.v.data, *a = c.weights.at(t, b);
     float *d_e = c.d_e.at(t, b), *d_scores = c.d_scores.at(t, b), total = 0;
     for (int64_t i = from; i < to; ++i)
-      total += d_e[i] = a[i] * dot(c.mixed.at(t, b), c.values.at(t, b, i), c.width);
+      total += d_e[i] = a[i] == 0 ? 0 : a[i] * dot(c.mixed.at(t, b), c.values.at(t, b, i), c.width);
     for (int64_t i = from; i < to; ++i) d_scores[i] += d_e[i] -= a[i] * total;
     float *d_v = c.d_v.at(t, b), *d_q = c.d_queries.at(t, b);
     memset(d_q, 0, c.hidden * sizeof *d_q);
     for (int64_t i = from; i < to; ++i) {
+      if (a[i] == 0) continue;
       const float* k = c.keys.at(t, b, i);
       const float* next = c.values.at(t, b + 1 < c.batch ? b + 1 : b, i);
       float* d_squares = c.d_squares.at(t, b, i);

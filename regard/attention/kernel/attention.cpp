@@ -28,9 +28,10 @@ constexpr int CHUNK = 256;   // keys met at a time
 constexpr int DIRECT = 4;    // with so few queries, keys are read in place
 constexpr int PANELS = ROWS;
 constexpr int64_t WHOLE_ROWS = 192 << 10;  // weights kept at a time: 768 kB, in the second cache
-constexpr float SAFE = 44.0f;   // e^44 times any sane value and count is far from overflow
+constexpr float SAFE = 44.0f;   // a weight of e^44 or e^-44 leaves room for values of most sizes
 constexpr float LOG2E = 1.4426950408889634f;
 constexpr float NOTHING = -1e30f;  // a score so low, from a bias, is a mask
+constexpr float SMALL_SUM = 1e-3f, SMALL = 1e-30f;  // weights and outputs that may be lost below 1e-38
 
 INLINE int least_of(int a, int b) { return a < b ? a : b; }
 INLINE int most_of(int a, int b) { return a > b ? a : b; }
@@ -80,11 +81,11 @@ struct Worker {
 
   // scratch
   float *panels, *panel_norm, *values, *some_keys;
-  float *query, *weights, *out, *inverse, *reference, *sums, *greatest, *line;
+  float *query, *weights, *out, *inverse, *reference, *normal, *sums, *greatest, *line;
   Vec *total, *spread;
   int *first, *last;
   int64_t *head_of, *query_of;
-  bool *referred, *started;
+  bool *referred, *started, *unfit;
   Top* top;
 
   // the block
@@ -117,6 +118,7 @@ struct Worker {
     out = arena.take<float>(int64_t(ROWS) * wide);
     inverse = arena.take<float>(ROWS + W);
     reference = arena.take<float>(ROWS);
+    normal = arena.take<float>(ROWS);
     sums = arena.take<float>(keeps_rows ? stride + 4 * W : 0);
     greatest = arena.take<float>(keeps_rows ? stride + 4 * W : 0);
     line = arena.take<float>(CHUNK + W);
@@ -128,6 +130,7 @@ struct Worker {
     query_of = arena.take<int64_t>(ROWS);
     referred = arena.take<bool>(ROWS);
     started = arena.take<bool>(ROWS);
+    unfit = arena.take<bool>(ROWS);
     top = arena.take<Top>(c.top ? 1 : 0);
   }
 
@@ -273,6 +276,16 @@ struct Worker {
 
   void do_block(int rows) {
     begin(rows);
+    Reach met = meet(rows, false);
+    if (end(rows, met)) mend(rows);
+  }
+
+  struct Reach {
+    int from, to;  // columns of the weights that are there in the end
+  };
+
+  // All keys in reach, a chunk at a time; with `apart` no row meets a value to which it gives nothing.
+  Reach meet(int rows, bool apart) {
     int from = int(c.keys), to = 0;
     for (int p = 0; p < panel_count; ++p) {
       from = least_of(from, panel[p].first / KEYS * KEYS);
@@ -290,10 +303,29 @@ struct Worker {
         score(start, stop, base);
       for (int p = 0; p < panel_count; ++p) {
         if (panel[p].raw) settle(panel[p], from, start, stop, base);
-        if (c.value.data) mix(panel[p], start, stop, base);
+        if (!c.value.data) continue;
+        if (apart)
+          mix_apart(panel[p], start, stop, base);
+        else
+          mix(panel[p], start, stop, base);
       }
     }
-    end(rows, base, to);
+    return {base, to};
+  }
+
+  // Some rows' outputs are not to be trusted: values so large or small that their products with
+  // weights of any size have left the range of floats, or values that are not numbers, for 0 times
+  // NaN is NaN even where a mask says no. Once more for these, with weights that sum to 1/2.
+  void mend(int rows) {
+    begin(rows);
+    for (int r = 0; r < rows; ++r) reference[r] = normal[r], referred[r] = true;
+    for (int p = 0; p < panel_count; ++p) panel[p].settled = true;
+    meet(rows, true);
+    for (int r = 0; r < rows; ++r) {
+      if (!unfit[r]) continue;
+      inverse[r] = 1 / sum(total[r]);
+      write(r, false);
+    }
   }
 
   // Copy the queries, say which keys each may see, cut the block into panels.
@@ -557,9 +589,7 @@ struct Worker {
       if (from >= to) continue;
       fetch_ahead(MIXED / 2);
       int64_t step = plain_values ? c.value.row : wide;
-      const float* v = plain_values
-                           ? reinterpret_cast<const float*>(place(c.value, c.dtype, b, key_head, from))
-                           : values + int64_t(from - key_from) * wide;
+      const float* v = value_at(from);
       const float* w = weights + row * stride + (from - base);
       for (int d = 0; d < wide; d += WIDE * W) {
         int count = least_of(WIDE, (wide - d) / W);
@@ -570,9 +600,30 @@ struct Worker {
     }
   }
 
+  void mix_apart(const Panel& x, int start, int stop, int base) {
+    for (int r = x.row; r < x.row + x.n; ++r) {
+      float* to = out + r * wide;
+      for (int d = 0; d < wide && !started[r]; d += W) store(to + d, Vec{});
+      started[r] = true;
+      const float* w = weights + r * stride - base;
+      for (int j = most_of(first[r], start); j < least_of(last[r], stop); ++j) {
+        if (w[j] == 0) continue;
+        const float* v = value_at(j);
+        for (int d = 0; d < wide; d += W) store(to + d, load(to + d) + all(w[j]) * load(v + d));
+      }
+    }
+  }
+
+  const float* value_at(int key) const {
+    if (!plain_values) return values + int64_t(key - key_from) * wide;
+    return reinterpret_cast<const float*>(place(c.value, c.dtype, b, key_head, key));
+  }
+
   // ---- the block's results
 
-  void end(int rows, int from, int to) {
+  // Whether some rows are to be computed once more, which are then `unfit`.
+  bool end(int rows, Reach met) {
+    bool mends = false;
     for (int r = 0; r < rows; ++r) {
       float all_of = sum(total[r]);
       inverse[r] = all_of == 0 ? 0 : 1 / all_of;
@@ -583,12 +634,27 @@ struct Worker {
         float h = all_of == 0 ? 0 : log_sum - unit_of_scores() * sum(spread[r]) * inverse[r];
         c.entropy[at] = h < 0 ? 0 : h;
       }
-      if (c.out.data) write(r, all_of == 0);
+      unfit[r] = c.out.data && all_of > 0 && !fits(r, all_of);
+      mends |= unfit[r];
+      normal[r] = unfit[r] ? reference[r] + (logf(all_of) + logf(2)) / unit_of_scores() : 0;
+      if (c.out.data && !unfit[r]) write(r, all_of == 0);
     }
-    if (!keeps_rows) return;
-    Rows all_rows = {weights, stride, from, rounded_up(to - from, W), inverse};
+    if (!keeps_rows) return mends;
+    Rows all_rows = {weights, stride, met.from, rounded_up(met.to - met.from, W), inverse};
     if (c.received || c.pooled_max) gather(all_rows, rows);
     if (c.top) find_top(all_rows, rows);
+    return mends;
+  }
+
+  // Whether the sums of weighted values are numbers, and not so small that digits may be lost.
+  bool fits(int r, float all_of) const {
+    Vec nothing = {}, size = {};
+    for (int d = 0; d < wide; d += W) {
+      Vec x = load(out + r * wide + d);
+      nothing += x * Vec{};
+      size = larger(size, larger(x, -x));
+    }
+    return sum(nothing) == 0 && (all_of >= SMALL_SUM || most(size) >= SMALL);
   }
 
   void write(int r, bool empty) {

@@ -21,8 +21,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 LIBRARY = "kernel.so"
-COMMON = ("-std=gnu++17", "-fPIC", "-fvisibility=hidden")
-KERNEL = ("-O3", "-ffp-contract=fast", "-fno-math-errno", "-fno-exceptions", "-fno-rtti")
+COMMON = ("-std=gnu++17", "-fPIC", "-fvisibility=hidden", "-fno-exceptions", "-fno-rtti")
+KERNEL = ("-O3", "-ffp-contract=fast", "-fno-math-errno")
 AVX2 = ("-mavx2", "-mfma", "-mf16c")
 AVX512 = (*AVX2, "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl")
 
@@ -59,11 +59,13 @@ def variants(machine: str | None = None) -> dict[str, tuple[str, ...]]:
     machine = platform.machine().lower() if machine is None else machine
     if machine in ("x86_64", "amd64"):
         return {"portable": (), "avx2": AVX2, "avx512": AVX512}
+    if machine in ("aarch64", "arm64"):
+        return {"neon": ()}  # every such CPU has it
     return {"portable": ()}
 
 
-def build(folder: Path = HERE, extra: tuple[str, ...] = ()) -> Path:
-    """Compile the library into ``folder``."""
+def build(folder: Path = HERE, machine: str | None = None) -> Path:
+    """Compile the library into ``folder``, for another ``machine`` if the compiler makes that."""
     command = compiler()
     if command is None:
         raise BuildError("no C++ compiler (c++, g++, clang++ or $CXX) was found")
@@ -71,7 +73,7 @@ def build(folder: Path = HERE, extra: tuple[str, ...] = ()) -> Path:
     with tempfile.TemporaryDirectory(prefix=".kernel-", dir=folder) as work:
         jobs = [
             (f"-DREGARD_VARIANT={name}", *KERNEL, *flags, f"{source}.cpp", f"{source}-{name}.o")
-            for name, flags in variants().items()
+            for name, flags in variants(machine).items()
             for source in ("attention", "additive")
         ]
         jobs.append((f'-DREGARD_SOURCES="{digest()}"', "-O2", "dispatch.cpp", "dispatch.o"))
@@ -83,7 +85,6 @@ def build(folder: Path = HERE, extra: tuple[str, ...] = ()) -> Path:
                     *command,
                     *COMMON,
                     *flags,
-                    *extra,
                     "-c",
                     str(HERE / source),
                     "-o",
@@ -98,8 +99,8 @@ def build(folder: Path = HERE, extra: tuple[str, ...] = ()) -> Path:
             pool.shutdown(cancel_futures=True)
         objects = sorted(str(path) for path in Path(work).glob("*.o"))
         made = f"{work}/{LIBRARY}"
-        libraries = ("-lpthread", "-ldl") if sys.platform.startswith("linux") else ()
-        _run([*command, "-shared", *extra, *objects, "-o", made, *libraries])
+        libraries = ("-s", "-lpthread", "-ldl") if sys.platform.startswith("linux") else ()
+        _run([*command, "-shared", *objects, "-o", made, *libraries])
         os.replace(made, folder / LIBRARY)
     return folder / LIBRARY
 

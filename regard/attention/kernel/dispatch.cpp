@@ -1,13 +1,14 @@
 // Which variant, how many threads, which tasks: everything but the arithmetic.
+//
+// Nothing here needs C++'s own library, so that the kernel needs nothing but C's where it runs.
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <new>
-#include <system_error>
-#include <thread>
-#include <vector>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include "additive.h"
 #include "kernel.h"
@@ -22,12 +23,18 @@ using regard::Work;
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
-#define DECLARED(variant)                               \
-  void REGARD_NAME(work, variant)(const Call&, Plan&);  \
-  void REGARD_NAME(look, variant)(const Look&, Step&);  \
-  void REGARD_NAME(look_back, variant)(const Look&, Step&);
+#if defined(__aarch64__)
+#define PLAIN neon  // what every CPU of this kind can run
+#else
+#define PLAIN portable
+#endif
+
+#define DECLARED(variant)                                  \
+  void REGARD_EXPANDED(work, variant)(const Call&, Plan&); \
+  void REGARD_EXPANDED(look, variant)(const Look&, Step&); \
+  void REGARD_EXPANDED(look_back, variant)(const Look&, Step&);
 extern "C" {
-DECLARED(portable)
+DECLARED(PLAIN)
 #if defined(__x86_64__) && !defined(REGARD_ONLY_PORTABLE)
 DECLARED(avx2)
 DECLARED(avx512)
@@ -42,26 +49,34 @@ struct Variant {
   Work work;
   LookWork look, look_back;
 };
-#define OF(v) REGARD_NAME(work, v), REGARD_NAME(look, v), REGARD_NAME(look_back, v)
+#define NAME_OF(v) #v
+#define OF(v, runs) \
+  {NAME_OF(v), runs, REGARD_EXPANDED(work, v), REGARD_EXPANDED(look, v), REGARD_EXPANDED(look_back, v)}
 
 bool always() { return true; }
 #if defined(__x86_64__) && !defined(REGARD_ONLY_PORTABLE)
-bool has_avx2() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-         __builtin_cpu_supports("f16c");
+// Whether the CPU has these features (leaves 1 and 7 of cpuid), and the system keeps the registers
+// they need. The compiler's own question needs a library that not every compiler brings.
+bool has(unsigned basic, unsigned extended, unsigned kept) {
+  unsigned a, b, c, d, low, high;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || (c & basic) != basic) return false;
+  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || (b & extended) != extended) return false;
+  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (low & kept) == kept;
 }
+constexpr unsigned BASIC = bit_OSXSAVE | bit_AVX | bit_FMA | bit_F16C;
+bool has_avx2() { return has(BASIC, bit_AVX2, 0x06); }
 bool has_avx512() {
-  return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  return has(BASIC, bit_AVX2 | bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL, 0xe6);
 }
 #endif
 
 const Variant VARIANTS[] = {  // the fastest first
 #if defined(__x86_64__) && !defined(REGARD_ONLY_PORTABLE)
-    {"avx512", has_avx512, OF(avx512)},
-    {"avx2", has_avx2, OF(avx2)},
+    OF(avx512, has_avx512),
+    OF(avx2, has_avx2),
 #endif
-    {"portable", always, OF(portable)},
+    OF(PLAIN, always),
 };
 constexpr int COUNT = sizeof VARIANTS / sizeof VARIANTS[0];
 
@@ -106,27 +121,31 @@ struct Job {
     Job& j = *static_cast<Job*>(job);
     j.f(j.what, j.how);
   }
+
+  static void* of_a_thread(void* job) {
+    take_part(job);
+    return nullptr;
+  }
 };
 
-// PyTorch's own threads, if it has GNU's interface to OpenMP; else threads for this call.
+// GNU's interface to OpenMP, if PyTorch has it: then its own threads do the work.
+using Parallel = void (*)(void (*)(void*), void*, unsigned, unsigned);
+const Parallel PARALLEL = reinterpret_cast<Parallel>(dlsym(RTLD_DEFAULT, "GOMP_parallel"));
+
 template <class What, class How>
 void run_on(int64_t threads, Job<What, How> job) {
   auto take_part = Job<What, How>::take_part;
   if (threads <= 1) return take_part(&job);
-  using Parallel = void (*)(void (*)(void*), void*, unsigned, unsigned);
-  static const Parallel parallel =
-      reinterpret_cast<Parallel>(dlsym(RTLD_DEFAULT, "GOMP_parallel"));
-  if (parallel) {
-    parallel(take_part, &job, unsigned(threads), 0);
-    return;
-  }
-  std::vector<std::thread> others;
-  try {
-    for (int64_t i = 1; i < threads; ++i) others.emplace_back(take_part, &job);
-  } catch (const std::system_error&) {  // no more threads to be had: those there are do it all
-  }
+  if (PARALLEL) return PARALLEL(take_part, &job, unsigned(threads), 0);
+  // Threads for this call; if there are fewer to be had, those there are do it all.
+  auto* others = static_cast<pthread_t*>(malloc(size_t(threads) * sizeof(pthread_t)));
+  int64_t n = 0;
+  while (others && n < threads - 1 &&
+         pthread_create(others + n, nullptr, Job<What, How>::of_a_thread, &job) == 0)
+    ++n;
   take_part(&job);
-  for (std::thread& other : others) other.join();
+  while (n > 0) pthread_join(others[--n], nullptr);
+  free(others);
 }
 
 // received = sum over parts, always in the same order.
@@ -153,7 +172,7 @@ EXPORT const regard::Place* regard_layout(int i) {
 }
 
 // Whether threads come from PyTorch's OpenMP.
-EXPORT int regard_shares_threads() { return dlsym(RTLD_DEFAULT, "GOMP_parallel") != nullptr; }
+EXPORT int regard_shares_threads() { return PARALLEL != nullptr; }
 
 // 0, or 1 if there is not enough memory.
 EXPORT int regard_attend(int variant, const Call* call) {

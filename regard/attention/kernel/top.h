@@ -22,15 +22,17 @@ struct Best {
     for (int i = 0; i < K; ++i) weight[i] = Vec{}, key[i] = all(int32_t(-1));
   }
 
+  // Behind its equals; those it moves down stay before theirs.
   INLINE void insert(Vec w, Ints k) {
+    Ints moves = {};
 #pragma GCC unroll 8
     for (int i = 0; i < K; ++i) {
-      Ints swap = w > weight[i];
+      moves |= w > weight[i];
       Vec low = smaller(w, weight[i]);
       weight[i] = larger(w, weight[i]);
       w = low;
-      Ints out = swap ? key[i] : k;
-      key[i] = swap ? k : key[i];
+      Ints out = moves ? key[i] : k;
+      key[i] = moves ? k : key[i];
       k = out;
     }
   }

@@ -79,7 +79,7 @@ def draw_curves(log: Path, picture: Path) -> None:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise MissingExtraError("the picture of the curves", "plot") from error
+        raise MissingExtraError("the picture of the curves", "matplotlib") from error
     events = read_log(log)
     figure = Figure(figsize=(9, 3.6), layout="constrained")
     loss, score = figure.subplots(1, 2)

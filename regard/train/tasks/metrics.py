@@ -67,7 +67,7 @@ def _score(name: str, translations: Sequence[str], references: Sequence[str]) ->
     try:
         import sacrebleu
     except ImportError as error:
-        raise MissingExtraError("BLEU", "train") from error
+        raise MissingExtraError("BLEU", "sacrebleu") from error
     _check(translations, references)
     metric = getattr(sacrebleu, name)()
     result = metric.corpus_score(list(translations), [list(references)])

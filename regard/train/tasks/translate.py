@@ -158,7 +158,7 @@ class Translate(TextJob[PairsConfig, Pair, TranslatorConfig, Translator]):
 
     def check_able(self, settings: Settings[PairsConfig], world: World) -> None:
         if not settings.train.sharded and find_spec("sacrebleu") is None:
-            raise MissingExtraError("BLEU", "train")
+            raise MissingExtraError("BLEU", "sacrebleu")
 
 
 def _lengths(example: TrainingExample) -> tuple[int, int]:

@@ -15,7 +15,7 @@ def check_picture() -> None:
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError:
-        raise MissingExtraError("a picture", "plot") from None
+        raise MissingExtraError("a picture", "matplotlib") from None
 
 
 def save_figure(

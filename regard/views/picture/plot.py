@@ -123,7 +123,7 @@ def new_axes(shape: tuple[int, ...]) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise MissingExtraError("a plot", "plot") from error
+        raise MissingExtraError("a plot", "matplotlib") from error
     side = [min(12.0, max(3.0, 0.22 * n)) for n in shape]
     figure = Figure(figsize=(side[1] + 1.6, side[0] + 1.0), layout="constrained")
     return figure.add_subplot()

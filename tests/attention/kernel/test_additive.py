@@ -16,6 +16,7 @@ from regard.attention.kernel.layout import LookLayout
 from regard.attention.kernel.library import Kernel
 from regard.recurrent import LSTMN, SelfAttentiveRNN
 from regard.recurrent.scan.bahdanau import BahdanauMatrices, bahdanau_scan
+from tests.attention.kernel.conftest import PLAIN
 
 N, BATCH, SLOTS = 2, 3, 7
 
@@ -131,6 +132,19 @@ def test_what_is_not_a_number_stays_in_its_sequence(kernels: list[Kernel], bad: 
                 torch.testing.assert_close(ours.double(), theirs, rtol=5e-6, atol=5e-6)
 
 
+def test_what_is_forbidden_reaches_nothing(kernels: list[Kernel]) -> None:
+    """A forbidden slot's key and value may be no numbers at all, forward and back."""
+    x, forbidden = tapes(13, 5), torch.zeros(BATCH, SLOTS, dtype=torch.bool)
+    forbidden[1, 3] = True
+    spoilt = x._replace(keys=x.keys.clone(), values=x.values.clone())
+    spoilt.keys[1, 3, 7] = spoilt.values[1, 3, 2] = math.nan
+    seen = [slice(0, SLOTS)] * N
+    for kernel in kernels:
+        plain, found = (by_kernel(kernel, t, seen, forbidden) for t in (x, spoilt))
+        for before, after in zip(plain, found, strict=True):
+            assert torch.equal(before, after)
+
+
 def test_no_thread_count_changes_a_bit(kernels: list[Kernel]) -> None:
     x = tapes(131, 67, batch=5, slots=61)  # enough for more than one thread
     for kernel in kernels:
@@ -145,7 +159,7 @@ def test_no_thread_count_changes_a_bit(kernels: list[Kernel]) -> None:
 
 def test_what_the_kernel_takes(compiled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library, "PATH", compiled)
-    monkeypatch.setenv("REGARD_KERNEL", "portable")
+    monkeypatch.setenv("REGARD_KERNEL", PLAIN)
     x = torch.randn(3, 5, 7)
     assert usable(x, x.transpose(0, 1), torch.nn.Parameter(x)) is not None
     assert usable(x, x.double()) is None
@@ -193,7 +207,7 @@ def test_the_scans_use_it(what: str, compiled: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("REGARD_KERNEL", "off")
     theirs = _trained(what)
     assert not calls
-    monkeypatch.setenv("REGARD_KERNEL", "portable")
+    monkeypatch.setenv("REGARD_KERNEL", PLAIN)
     ours, again = _trained(what), _trained(what)
     assert set(calls) == {False, True}
     for a, b, c in zip(ours, theirs, again, strict=True):

@@ -91,6 +91,30 @@ def test_variants_share_no_code(tmp_path: Path, source: str, offered: list[str])
     assert [line.split()[-1].lstrip("_") for line in shared] == [f"regard_{n}" for n in offered]
 
 
+def test_variants_of_a_machine() -> None:
+    """Named by the machine that the library is for, whatever this one is."""
+    assert list(build.variants("x86_64")) == ["portable", "avx2", "avx512"]
+    assert list(build.variants("aarch64")) == list(build.variants("arm64")) == ["neon"]
+    assert list(build.variants("riscv64")) == ["portable"]
+
+
+@NEEDS_COMPILER
+def test_the_program_that_other_machines_run(compiled: Path, tmp_path: Path) -> None:
+    """definition.cpp, here: every variant that this CPU can run is the definition."""
+    command = build.compiler()
+    assert command is not None
+    program = str(tmp_path / "definition")
+    source = str(Path(__file__).with_name("definition.cpp"))
+    flags = ["-std=gnu++17", "-O1", "-Wall", "-Werror", f"-I{build.HERE}"]
+    subprocess.run([*command, *flags, source, "-o", program, "-ldl"], check=True)
+    done = subprocess.run([program, str(compiled), "100"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {line.split()[0] for line in done.stdout.splitlines()} == set(build.variants())
+    done = subprocess.run([program, str(tmp_path / "none")], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "No such file" in done.stdout
+
+
 @NEEDS_COMPILER
 @pytest.mark.skipif(not os.environ.get("CI"), reason="takes a minute: continuous integration only")
 def test_nothing_is_read_or_written_out_of_bounds(tmp_path: Path) -> None:

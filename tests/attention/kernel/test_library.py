@@ -11,8 +11,21 @@ import torch
 from regard.attention import attend, private
 from regard.attention.kernel import build, layout, library
 from regard.attention.kernel.library import Kernel, load
-from regard.doctor import report
+from regard.doctor import _features, report
 from regard.errors import ConfigError
+from tests.attention.kernel.conftest import PLAIN
+
+
+@pytest.mark.skipif(_features() is None, reason="no /proc/cpuinfo to compare with")
+def test_the_library_knows_what_this_cpu_can_do(compiled: Path) -> None:
+    kernel, features = load(compiled, PLAIN), _features() or set()
+    assert isinstance(kernel, Kernel)
+    needed = {
+        "avx512": {"avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512dq", "avx512vl"},
+        "avx2": {"avx2", "fma", "f16c"},
+        PLAIN: set(),
+    }
+    assert kernel.variants == {name: needed[name] <= features for name in kernel.variants}
 
 
 def test_what_is_no_kernel_is_not_used(tmp_path: Path) -> None:
@@ -32,12 +45,12 @@ def test_the_variable_chooses(compiled: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(library, "PATH", compiled)
     monkeypatch.setenv(library.SWITCH, "off")
     assert library.found() == "REGARD_KERNEL=off"
-    monkeypatch.setenv(library.SWITCH, "portable")
+    monkeypatch.setenv(library.SWITCH, PLAIN)
     kernel = library.kernel()
     assert isinstance(kernel, Kernel)
-    assert kernel.variant == "portable"
+    assert kernel.variant == PLAIN
     monkeypatch.setenv(library.SWITCH, "fast")
-    with pytest.raises(ConfigError, match=r"must be 'off' or one of .*portable, got 'fast'"):
+    with pytest.raises(ConfigError, match=f"must be 'off' or one of .*{PLAIN}, got 'fast'"):
         library.found()
 
 

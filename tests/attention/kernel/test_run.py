@@ -20,6 +20,7 @@ from regard.attention.kernel.run import run, usable
 from regard.attention.rule import Rule, softmax
 from regard.attention.statistics import in_blocks, statistics
 from regard.attention.wanted import Statistics, Wanted
+from tests.attention.kernel.conftest import PLAIN
 from tests.attention.rulecases import CASES
 from tests.attention.test_statistics import pooled
 
@@ -202,6 +203,18 @@ def test_of_equal_weights_the_first_keys_are_the_top(kernels: list[Kernel]) -> N
         ]
 
 
+@pytest.mark.parametrize("top", [2, 3, 9])  # the search is another from 9 on
+def test_a_larger_weight_moves_equal_ones_in_their_order(kernels: list[Kernel], top: int) -> None:
+    key = torch.zeros(1, 1, 300, 1)
+    key[0, 0, [100, 200]] = torch.tensor([[2.0], [1.0]])
+    expected = [100, 200, *range(top - 2)]
+    for kernel in kernels:
+        _, found = run(kernel, torch.ones(1, 1, 7, 1), key, None, Rule(1.0), Wanted(top=top))
+        assert found is not None
+        assert found.top_keys is not None
+        assert found.top_keys[0, 0].tolist() == [expected] * 7
+
+
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 def test_what_is_not_a_number_stays_in_its_rows(kernels: list[Kernel], bad: float) -> None:
     torch.manual_seed(0)
@@ -233,6 +246,29 @@ def test_keys_out_of_sight_change_no_bit(kernels: list[Kernel]) -> None:
         assert pair[0] is not None
         assert pair[1] is not None
         assert torch.equal(pair[0][..., :50, :], pair[1][..., :50, :])
+
+
+@pytest.mark.parametrize("width", [5, 16])  # packed, and read in place
+def test_rows_that_are_mended_change_no_others(kernels: list[Kernel], width: int) -> None:
+    """Values of 3e38 and NaN in the sight of some queries, and every statistic as before."""
+    torch.manual_seed(0)
+    q, k, v = torch.randn(1, 2, 300, 16), torch.randn(1, 2, 300, 16), torch.rand(1, 2, 300, width)
+    huge = v.clone()
+    huge[..., 270:280, :], huge[..., 280:, :] = 3e38, math.nan
+    for kernel in kernels:
+        (plain, before), (context, after) = (
+            run(kernel, q, k, values, Rule(0.25, causal()), ALL) for values in (v, huge)
+        )
+        assert plain is not None
+        assert context is not None
+        assert before is not None
+        assert after is not None
+        assert torch.equal(context[..., :270, :], plain[..., :270, :])
+        assert all(torch.equal(a, b) for a, b in zip(after, before, strict=True))
+        weights = (q.double() @ k.double().mT / 4).masked_fill(~causal().dense(300), -math.inf)
+        expected = weights.softmax(-1)[..., 270:280, :280] @ huge[..., :280, :].double()
+        torch.testing.assert_close(context[..., 270:280, :].double(), expected, rtol=1e-5, atol=0)
+        assert context[..., 280:, :].isnan().all()
 
 
 def test_threads_give_the_same_and_many_calls_do_not_meet(kernels: list[Kernel]) -> None:
@@ -300,7 +336,7 @@ def test_gradients_and_watchers_get_pytorchs_operations(
     compiled: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(library, "PATH", compiled)
-    monkeypatch.setenv("REGARD_KERNEL", "portable")
+    monkeypatch.setenv("REGARD_KERNEL", PLAIN)
     q, k, v = torch.randn(3, 1, 2, 5, 8)
     assert usable(q, k, v) is not None
     learned = q.clone().requires_grad_()
@@ -325,7 +361,7 @@ def test_attend_and_statistics_use_it(compiled: Any, monkeypatch: pytest.MonkeyP
     q, k, v = torch.randn(3, 5, 1, 7, 8), torch.randn(5, 2, 11, 8), torch.randn(2, 11, 5)
     one, cached = torch.randn(1, 4, 1, 16), torch.randn(1, 2, 700, 16)
     answers = []
-    for choice in ("off", "portable"):
+    for choice in ("off", PLAIN):
         monkeypatch.setenv("REGARD_KERNEL", choice)
         answers.append(
             [

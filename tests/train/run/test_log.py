@@ -94,5 +94,5 @@ def test_curves(tmp_path: Path) -> None:
 
 def test_curves_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"regard\[plot\]"):
+    with pytest.raises(MissingExtraError, match="needs matplotlib: pip install matplotlib"):
         draw_curves(tmp_path / "log.jsonl", tmp_path / "curves.png")
