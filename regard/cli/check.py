@@ -29,8 +29,11 @@ def check(ctx: click.Context, file: str | None, lists: bool, json_to: str | None
     from regard.worked.source import ExampleFile, shipped
 
     if lists:
-        for name, path in shipped().items():
-            click.echo(f"{name:<20}{ExampleFile.read(path).content['title']}")
+        names = shipped()
+        for name, path in names.items():
+            click.echo(
+                f"{name:<{max(map(len, names)) + 2}}{ExampleFile.read(path).content['title']}"
+            )
         return
     if file is None:
         raise RegardError("check takes a FILE or a name; 'regard check --list' has the names")

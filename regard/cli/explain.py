@@ -140,7 +140,7 @@ def _explain(
     form: str,
     said: list[str],
 ) -> None:
-    from regard.worked.example import compute
+    from regard.worked.stages import compute
 
     place, times = find_token(subject.tokens, word) if word is not None else (0, 1)
     if head >= subject.heads:
@@ -151,6 +151,7 @@ def _explain(
         which = f"{word!r} occurs {times} times; this is the one at position {place + 1} "
         said.append(f"{which}({word}#2 is the second).")
     trace = compute(subject)
+    _check_row(subject, trace, place)
     if json_to is not None:
         from regard.cli.shared.output import write_json
 
@@ -164,6 +165,16 @@ def _explain(
         start = {"view": "steps", "head": head, "query": place}
         shown = subject_of_trace(trace, subject.title or "", notes=said, start=start)
         write_page(html_to, shown, quietly=json_to == "-")
+
+
+def _check_row(subject: Example, trace: Trace, place: int) -> None:
+    """A file may give the scores of some words alone; the others have no steps to show."""
+    rows = trace["weights"].shape[-2] if "weights" in trace else 0
+    if place >= rows:
+        raise RegardError(
+            f"{subject.tokens[place]!r} has no row here: the file says what "
+            f"{rows} of its {len(subject.tokens)} words attend to"
+        )
 
 
 def _of_model(
@@ -323,5 +334,5 @@ def _print(
         console.print(Text(visible(line), style="yellow"))
     forms = ("vector", "matrix") if form == "both" else (form,)
     print_steps(trace, place, console, head=head, forms=forms)
-    for line in [*on_equal_words(subject, trace, place), *remarks_on(subject, {})]:
+    for line in [*on_equal_words(subject, trace, place), *remarks_on(subject, trace, {})]:
         console.print(Text(visible(line), style="yellow"))

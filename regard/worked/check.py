@@ -11,8 +11,9 @@ from regard.errors import ExampleError
 from regard.trace import Array, Trace
 from regard.worked.claims import Claim, claims_of
 from regard.worked.consequence import Consequences
-from regard.worked.example import Example, compute
+from regard.worked.example import Example
 from regard.worked.remarks import remarks_on
+from regard.worked.stages import compute
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def check(example: Example) -> Report:
         for step in trace:
             if step.name in claims:
                 _compare(report, claims[step.name], step.value)
-        report.remarks = remarks_on(example, {n: (c.value, c.tolerance) for n, c in claims.items()})
+        report.remarks = remarks_on(example, trace, claims)
     return report
 
 

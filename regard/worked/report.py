@@ -15,10 +15,11 @@ from regard.worked.working import working
 def format_report(report: Report) -> Group:
     """The whole report, to be printed on a console."""
     example = report.example
+    layout = f", {example.layout}" if example.matrices else ""
     words = " ".join(visible(t) for t in example.tokens)
     lines: list[RenderableType] = [
         Text(visible(example.title) or "Worked example", style="bold"),
-        Text(f"{example.mechanism}, {example.layout}: {words}", style="dim"),
+        Text(f"{example.mechanism}{layout}: {words}", style="dim"),
         "",
     ]
     for name, claim in report.claims.items():

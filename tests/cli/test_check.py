@@ -37,11 +37,12 @@ def test_examples_come_with_regard() -> None:
     listed = regard("check", "--list")
     assert listed.returncode == 0
     assert [line.split()[0] for line in listed.stdout.splitlines()] == [
+        "illustrated-transformer",
         "tutorial-corrected",
         "tutorial-printed",
         "two-heads",
     ]
-    assert "two-heads           Two heads, each word sees itself" in listed.stdout
+    assert "two-heads                Two heads, each word sees itself" in listed.stdout
     assert regard("check", "tutorial-printed").stdout == regard("check", PRINTED).stdout
     explained = regard("explain", "--example", "tutorial-corrected")
     assert explained.stdout == regard("explain", "--example", CORRECTED).stdout

@@ -7,7 +7,8 @@ from decimal import Decimal
 import numpy as np
 
 from regard.worked.check import check
-from regard.worked.example import Example, compute
+from regard.worked.example import Example
+from regard.worked.stages import compute
 from tests.worked.examples import tutorial
 
 
@@ -71,7 +72,7 @@ def test_enormous_claims_are_wrong_and_no_accident() -> None:
 def test_a_word_that_may_attend_to_nothing_has_no_weights_to_sum() -> None:
     mask = np.array([[True, True], [False, False]])
     claims = {"weights": [[Decimal("0.7311"), Decimal("0.2689")], [0, 0]], "context[1]": [0, 0]}
-    example = Example("simple", ["a", "b"], np.eye(2), mask=mask, claims=claims)
+    example = Example("simple", ["a", "b"], {"x": np.eye(2)}, mask={"matrix": mask}, claims=claims)
     report = check(example)
     assert report.wrong == []
     assert report.remarks == []

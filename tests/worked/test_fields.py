@@ -56,7 +56,7 @@ BIG = "9" * 400
             6,
             "mechanism 'dot' is not scaled: drop d_k, or use mechanism = \"scaled\"",
         ),
-        (GOOD + "mask = 'casual'", 2, "and false, got 'casual'; did you mean 'causal'?"),
+        (GOOD + "mask = 'casual'", 2, "or {window = 1}, got 'casual'; did you mean 'causal'?"),
         (GOOD + "mask = [[true]]", 2, "mask must be 3 x 3, a row for each query, got 1 x 1"),
         (
             GOOD + "mask = [[true], []]",
@@ -64,7 +64,11 @@ BIG = "9" * 400
             "mask must be 3 x 3, a row for each query, got 2 x (0 or",
         ),
         (GOOD + "mask = [[1, 0, 1]]", 2, "rows of true (may attend) and false"),
-        (GOOD + "mechanism = 'scaled'", 2, "needs w_q, w_k and w_v; w_q is missing"),
+        (
+            GOOD + "mechanism = 'scaled'",
+            2,
+            "needs w_q, w_k and, for the values, w_v; w_q is missing",
+        ),
         (GOOD + "mechanism = 'simple'\n" + MATRICES, 2, "simple self-attention has no weight"),
         (
             GOOD + MATRICES.replace("w_k = [[1, 0], [0, 1]]", "w_k = [[1, 0, 0]]"),
@@ -106,6 +110,56 @@ BIG = "9" * 400
             "with layout 'row-per-word' each word has one number, which w_o cannot mix: drop w_o",
         ),
         (GOOD + "claims = 3", 2, "claims must be a table"),
+        (GOOD + "mask = {paddin = 1}", 2, "rule of the mask 'paddin'; did you mean 'padding'?"),
+        (GOOD + "mask = {padding = 4}", 2, "a whole number from 0 to 3, got 4"),
+        (GOOD + "mask = {window = -1}", 2, "a whole number or [back, ahead], got -1"),
+        (GOOD + "mask = {causal = false}", 2, "mask.causal must be true or left out, got false"),
+        (GOOD + MATRICES + "b_q = [1]", 5, "b_q must have a number for each output of w_q: 2,"),
+        (GOOD + "b_q = [1]", 2, "mechanism 'simple' has no b_q; it takes x, values, scores"),
+        (GOOD + MATRICES + "b_o = [1]", 5, "b_o is added to what w_o gives, which is missing"),
+        (GOOD + MATRICES + "d_k = 2\nscale = 1", 6, "give d_k or scale, not both"),
+        (GOOD + "scale = 2", 2, "scale is what scores are multiplied by, but mechanism 'simple'"),
+        (GOOD + MATRICES + "queries = [[1, 0]]", 5, "queries is given and follows from w_q too"),
+        ("scores = [[1, 2]]\nmechanism = 'scaled'", None, "d_k is missing: scores are divided by"),
+        ("queries = [[1, 2]]", None, "x is missing: a list of rows of numbers (or keys, or scores"),
+        (
+            "queries = [[1, 2]]\nkeys = [[1]]",
+            2,
+            "keys must have 2 along the axis 'key width', as queries has, got 1 x 1",
+        ),
+        (
+            "scores = [[1, 2]]\nvalues = [[1], [2], [3]]",
+            1,
+            "scores must have 3 along the axis 'key', as values has, got 1 x 2",
+        ),
+        (
+            "mechanism = 'multihead'\nheads = 2\nqueries = [[[1]], [[2]], [[3]]]\n"
+            "keys = [[[1]], [[2]]]",
+            3,
+            "queries must have a matrix for each of 2 heads, got 3",
+        ),
+        (
+            "mechanism = 'multihead'\nheads = 2\nqueries = [[[1]], [[2, 3]]]",
+            3,
+            "queries is ragged: queries[0] has the shape 1 x 1, queries[1] has 1 x 2",
+        ),
+        (
+            GOOD + MATRICES + "mechanism = 'multihead'\nheads = 2\nkey_heads = 3",
+            7,
+            "query heads must be a multiple of key heads, got heads = 2 and key_heads = 3",
+        ),
+        ("mechanism = 'additive'\ns = [[1]]\nh = [[1]]", 1, "needs w_a and u_a and v_a; w_a is"),
+        ("mechanism = 'cross'\nx = [[1]]\nw_q = [[1]]", None, "memory is missing: a list of rows"),
+        (
+            "s = [[1, 2]]\nh = [[1]]\nw_a = [[1], [2], [3]]",
+            3,
+            "w_a must have 2 along the axis 'width', as s has, got 3 x 1",
+        ),
+        (
+            "scores = [[1, 2]]\nvalues = [[1], [2]]\ntokens = ['a']",
+            3,
+            "there must be a token for each key: 2 keys, 1 token",
+        ),
         ("mechanism = 'simple'", None, "x is missing"),
     ],
 )
