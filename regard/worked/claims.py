@@ -38,6 +38,12 @@ class Claim:
         """Which numbers are claimed."""
         return np.isfinite(self.value)
 
+    @property
+    def unit(self) -> Array:
+        """What the last written digit counts: 0.01 for 0.48, 1 for a whole number."""
+        exact = self.tolerance <= EXACT
+        return np.where(exact, 1.0, 2 * self.tolerance)
+
 
 def claims_of(example: Example, trace: Trace) -> dict[str, Claim]:
     """The claims by step; each line of the file is a whole array or an indexed part of it."""

@@ -52,11 +52,13 @@ def _wrong_table(report: Report) -> Padding:
 
 def _because(report: Report, wrong: Wrong) -> str:
     how = working(report.example, report.trace, wrong.step, wrong.index)
+    if wrong.slip:
+        how += f"; {wrong.claimed:g} is what you get if {wrong.slip}"
     return f"{how}  (follows from the numbers claimed before)" if wrong.carried else how
 
 
 def _verdict(report: Report) -> Text:
-    right = sum(report.right.values())
+    right = report.right
     if not report.wrong:
         text = Text(f"All {right} numbers are right.", style="bold green")
         return text.append(" But see the remarks.", style="yellow") if report.remarks else text

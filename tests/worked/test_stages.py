@@ -46,7 +46,7 @@ def same(ours: Trace, theirs: Trace) -> None:
 
 def test_the_illustrated_transformer_is_right_as_rounded() -> None:
     report = check(Example.load("illustrated-transformer"))
-    assert (report.wrong, report.remarks, report.right) == ([], [], {"scaled": 2, "weights": 2})
+    assert (report.wrong, report.remarks, report.counts) == ([], [], {"scaled": 2, "weights": 2})
     assert [step.name for step in report.trace] == ["scores", "scaled", "weights"]
     np.testing.assert_allclose(report.trace.value("weights"), [[1 / (1 + math.exp(-2)),
                                1 / (1 + math.exp(2))]])  # fmt: skip
