@@ -265,6 +265,7 @@ class Row:
     """What became of the kills at one kind of place."""
 
     kills: int = 0
+    """That came before the end of the run: at a random time some do not."""
     again: int = 0
     """Of these, so early that the run had to be started again, not resumed."""
     faults: list[str] = field(default_factory=list)
@@ -294,12 +295,12 @@ class Trial:
         shutil.rmtree(folder, ignore_errors=True)
         for killer in killers or (None,):
             if real:
-                self.process(folder, after)
-            else:
-                ended = forked(self.next(folder), killer, self.scratch, after)
-                if "Traceback" in ended.output:
-                    row.faults.append(f"a traceback before the kill: {ended.output[-300:]}")
-            row.kills += 1
+                row.kills += self.process(folder, after)
+                continue
+            ended = forked(self.next(folder), killer, self.scratch, after)
+            row.kills += ended.killed
+            if "Traceback" in ended.output:
+                row.faults.append(f"a traceback before the kill: {ended.output[-300:]}")
         row.again += not (folder / "config.json").exists()
         ended = forked(self.next(folder), None, self.scratch)
         if ended.code != 0 or "Traceback" in ended.output:
@@ -315,8 +316,8 @@ class Trial:
             return ["train", self.task, "-o", str(folder), "--resume"]
         return command(self.task, self.text, folder)
 
-    def process(self, folder: Path, after: float) -> None:
-        """The same in a process of its own."""
+    def process(self, folder: Path, after: float) -> bool:
+        """The same in a process of its own; whether the kill came before its end."""
         started = subprocess.Popen(
             [sys.executable, "-m", "regard", *self.next(folder)],
             stdout=subprocess.PIPE,
@@ -328,6 +329,7 @@ class Trial:
         time.sleep(after)
         started.kill()
         started.communicate()
+        return started.returncode == -signal.SIGKILL
 
 
 def try_all(trial: Trial, given: argparse.Namespace, until: float) -> dict[str, Row]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 # Here, not by __getattr__: the module of the same name would otherwise hide the function.
 from regard.record import record
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from regard.attention.attend import attend

@@ -165,6 +165,7 @@ def looked_at(environment: Path) -> tuple[list[str], list[str]]:
 def asked(program: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """A stranger runs a program; its own folder is all that is on the path."""
     surroundings = {"PATH": str(program.parent), "HOME": "/nonexistent", "COLUMNS": "100"}
+    surroundings["LD_LIBRARY_PATH"] = str(program.parents[2] / "python" / "lib")  # of a copy
     return subprocess.run(
         [*stranger(), str(program), *words],
         env=surroundings,

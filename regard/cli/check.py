@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from regard.cli.shared.output import check_folders, write_json
+from regard.cli.shared.output import check_outputs, write_json
 from regard.errors import RegardError
 from regard.text import visible
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 @click.option("--json", "json_to", metavar="FILE|-", help="Write the result as JSON.")
 @click.pass_context
 def check(ctx: click.Context, files: tuple[str, ...], lists: bool, json_to: str | None) -> None:
-    """Check the numbers claimed in worked examples: TOML or JSON FILES, or names of those that come
-    with regard.
+    """Check the numbers claimed in worked examples: TOML or JSON FILES (- is standard input), or
+    names of those that come with regard.
 
     Says which are wrong, what they should be and which step went wrong first. Exit code 0: all
     right; 1: some are wrong; 2: a file cannot be read. 'regard docs check' describes the format.
@@ -37,7 +37,7 @@ def check(ctx: click.Context, files: tuple[str, ...], lists: bool, json_to: str 
         return
     if not files:
         raise RegardError("check takes a FILE or a name; 'regard check --list' has the names")
-    check_folders(json_to)
+    check_outputs(json=json_to)
     if len(files) == 1:
         report = _checked(_read(files[0]))
         content: Any = report.to_dict()

@@ -144,8 +144,8 @@ def test_json_file_is_the_trace(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "explain takes a sentence or --example FILE; got neither"),
-        (["hi", "--example", "x.toml"], "got both"),
+        ([], "explain takes a sentence, --file FILE or --example FILE; got none"),
+        (["hi", "--example", "x.toml"], "got 2 of them"),
         (["the cat", "--causal"], "a sentence needs a vector for each word: give --vectors FILE"),
         (["the", "--vectors", "V", "--layer", "1"], "--layer does not apply here: it goes with a"),
         (["--example", str(CORRECTED), "--compare", "x"], "--compare does not apply here"),

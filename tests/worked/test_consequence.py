@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -42,7 +44,7 @@ def test_errors_are_carried_through_the_last_steps(layout: str) -> None:
 
 
 def test_an_error_is_carried_over_steps_that_nobody_claims() -> None:
-    claims = {"values[1][0]": [3, 0], "output[0]": [5, 0]}
+    claims: dict[str, Any] = {"values[1][0]": [3, 0], "output[0]": [5, 0]}
     assert [w.carried for w in check(two_heads(**claims)).wrong] == [False, True]
 
 

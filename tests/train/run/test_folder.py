@@ -63,13 +63,10 @@ def test_what_was_half_written_goes_wherever_it_is(tmp_path: Path) -> None:
     run = RunFolder(tmp_path)
     run.write_config({})
     (run.checkpoints / "step-00000003").mkdir(parents=True)
-    for name in ("", "checkpoints/step-00000003/"):
-        for left in (
-            ".model-0123abcd.safetensors",
-            ".state-0123abcd.json",
-            ".model-0123abcd.sha256",
-        ):
-            (tmp_path / f"{name}{left}").write_text("half")
+    kinds = (".model-0123abcd.safetensors", ".state-0123abcd.json", ".model-0123abcd.sha256")
+    for folder in (run.path, run.checkpoints / "step-00000003"):
+        for name in kinds:
+            (folder / name).write_text("half")
     with claimed(run, resume=True):
         hidden = [path.name for path in tmp_path.rglob(".*")]
     assert hidden == [".lock"]

@@ -8,18 +8,7 @@ import { copy, linkHere, save, toCanvas, toCsv, toJson, toPng, toSvgText } from 
 import { buildHelp, listenToKeys, moveHead, showHelp } from "./keys.js";
 import { buildLines, linesSvg, linesTable, updateLines } from "./lines.js";
 import { buildMap, exact, mapCanvas, mapSvg, mapTable, updateMap } from "./map.js";
-import {
-  head,
-  layer,
-  layerName,
-  model,
-  openParcels,
-  picture,
-  subject,
-  subjectNames,
-  textsOf,
-  tokenOf,
-} from "./model.js";
+import { head, layer, layerName, model, openParcels, picture, readyHead, subject, subjectNames, textsOf, tokenOf } from "./model.js";
 import {
   buildOverview,
   overviewSvg,
@@ -323,7 +312,7 @@ function update(changed) {
 }
 
 async function afterwards() {
-  await head().ready();
+  await readyHead();
   updateLink();
   if (parts.table.open) fillTable();
   document.documentElement.dataset.ready = String(Math.round(performance.now()));
