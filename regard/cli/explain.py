@@ -155,7 +155,8 @@ def _explain(
         which = f"{word!r} occurs {times} times; this is the one at position {place + 1} "
         said.append(f"{which}({word}#2 is the second).")
     trace = compute(subject)
-    _check_row(subject, trace, place)
+    if json_to != "-" or html_to is not None:
+        _check_shown(subject, trace)
     if json_to is not None:
         write_json(trace.to_json(), json_to)
     if json_to != "-":
@@ -168,13 +169,13 @@ def _explain(
         write_page(html_to, shown, quietly=json_to == "-")
 
 
-def _check_row(subject: Example, trace: Trace, place: int) -> None:
-    """A file may give the scores of some words alone; the others have no steps to show."""
-    rows = trace["weights"].shape[-2] if "weights" in trace else 0
-    if place >= rows:
+def _check_shown(subject: Example, trace: Trace) -> None:
+    """The steps are shown from the vectors on, of words that attend to each other."""
+    own = subject.dialect.memory == subject.dialect.query
+    if not own or not {"input", "queries", "keys", "context"} <= {step.name for step in trace}:
         raise RegardError(
-            f"{subject.tokens[place]!r} has no row here: the file says what "
-            f"{rows} of its {len(subject.tokens)} words attend to"
+            "explain shows examples of self-attention that begin with x and have values; "
+            "'regard check' checks this one, and --json - gives its steps"
         )
 
 

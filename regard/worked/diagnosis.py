@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from regard.trace import Array
-from regard.worked.claims import Claim
+from regard.worked.claims import EXACT, Claim
 from regard.worked.slips import Slip
 
 CHANCE = 0.02
@@ -45,7 +45,9 @@ def diagnose(
 def rounded_too_far(claim: Claim, correct: Array, index: Index) -> bool:
     """Whether the claim is what is left of the right number without its digits: 0.0 for 0.063."""
     claimed, true, unit = claim.value[index], correct[index], claim.unit[index]
-    return bool(abs(claimed) <= unit and abs(claimed - true) < unit)
+    nothing_left = claimed == 0 and 0 < abs(true) < unit
+    whole = claim.tolerance[index] <= EXACT and abs(claimed) == 1 and abs(claimed - true) <= 0.5
+    return bool(nothing_left or whole)
 
 
 def _groups(wrong: Sequence[Index]) -> Iterator[list[Index]]:

@@ -65,3 +65,9 @@ def test_a_sigmoid_for_tanh() -> None:
     claims = {"scores[0]": [Decimal(f"{e:.4f}") for e in scores]}
     wrong = check(Example("additive", ["y"], given, claims=claims)).wrong
     assert {w.slip for w in wrong} == {"a sigmoid is taken for tanh"}
+
+
+def test_a_whole_number_is_meant_exactly() -> None:
+    given = {"scaled": np.array([[2.7, 0.0]])}
+    wrong = check(Example("scaled", ["a", "b"], given, claims={"weights": [[1, 0]]})).wrong
+    assert [w.slip for w in wrong] == ["0.937 is rounded too far", "0.06297 is rounded too far"]
