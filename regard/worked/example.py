@@ -79,6 +79,8 @@ class Example(Parts):
         mechanism = choice(content, "mechanism", tuple(DIALECTS), usual(set(given), scale_given))
         if not given:
             array(content, DIALECTS[mechanism].query, 2)  # says that it is missing
+        if "positions" in content and DIALECTS[mechanism].query not in given:
+            raise wrong_key("positions", "positions are added to x, which is missing")
         queries, keys = queries_of(mechanism, given), keys_of(mechanism, given)
         return cls(
             mechanism,

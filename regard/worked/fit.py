@@ -183,7 +183,10 @@ def _check_outputs(example: Parts) -> None:
         if name in example.given:
             _check_bias(example, name)
     if "w_o" in example.given and "w_v" in made:
-        _check_w_o(example, made["w_v"] * example.heads // example.heads_of("values"))
+        inputs = made["w_v"] * example.heads // example.heads_of("values")
+        _check_w_o(example, inputs, "the outputs of w_v")
+    elif "w_o" in example.given and "values" in example.given:
+        _check_w_o(example, example.given["values"].shape[-1] * example.heads, "the values")
 
 
 def _check_bias(example: Parts, name: str) -> None:
@@ -198,15 +201,14 @@ def _check_bias(example: Parts, name: str) -> None:
         )
 
 
-def _check_w_o(example: Parts, inputs: int) -> None:
+def _check_w_o(example: Parts, inputs: int, of: str) -> None:
     rows, columns = example.given["w_o"].shape
     by_rows = example.layout == "rows-are-outputs"
     if (columns if by_rows else rows) != inputs:
         lines = _columns(inputs) if by_rows else _rows(inputs)
         raise wrong(
             "w_o",
-            f"with layout {example.layout!r}, w_o must have {lines} (the outputs of w_v), "
-            f"got {rows} x {columns}",
+            f"with layout {example.layout!r}, w_o must have {lines} ({of}), got {rows} x {columns}",
         )
 
 

@@ -226,7 +226,7 @@ def _run(example: Example, step: str, known: Steps, weights: Known | None = None
     stage = _stage(example, step)
     assert stage is not None
     weights = weights_of(example) if weights is None else weights
-    steps = {n: torch.from_numpy(known[n]) for n in stage.needs if n in known}
+    steps = {n: torch.from_numpy(np.ascontiguousarray(known[n])) for n in stage.needs if n in known}
     made: Array = stage.run({**weights, **steps}).numpy()
     return made
 

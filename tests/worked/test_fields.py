@@ -148,6 +148,12 @@ BIG = "9" * 400
             7,
             "query heads must be a multiple of key heads, got heads = 2 and key_heads = 3",
         ),
+        ("scores = [[1]]\npositions = 'sinusoidal'", 2, "positions are added to x, which is mis"),
+        (
+            "queries = [[1]]\nkeys = [[1]]\nvalues = [[1, 2]]\nw_o = [[1]]",
+            4,
+            "with layout 'columns-are-outputs', w_o must have 2 rows (the values), got 1 x 1",
+        ),
         ("mechanism = 'additive'\ns = [[1]]\nh = [[1]]", 1, "needs w_a and u_a and v_a; w_a is"),
         ("mechanism = 'cross'\nx = [[1]]\nw_q = [[1]]", None, "memory is missing: a list of rows"),
         (

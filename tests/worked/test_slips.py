@@ -10,6 +10,7 @@ import pytest
 
 from regard.worked.check import check
 from regard.worked.example import Example
+from regard.worked.stages import compute
 from tests.worked.examples import tutorial
 from tests.worked.slip_cases import CASES, recognised, wrongly_named
 
@@ -71,3 +72,13 @@ def test_a_whole_number_is_meant_exactly() -> None:
     given = {"scaled": np.array([[2.7, 0.0]])}
     wrong = check(Example("scaled", ["a", "b"], given, claims={"weights": [[1, 0]]})).wrong
     assert [w.slip for w in wrong] == ["0.937 is rounded too far", "0.06297 is rounded too far"]
+
+
+def test_heads_of_one_number_in_the_wrong_order() -> None:
+    x, w = np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([[1.0, 0.3], [0.2, 1.0]])
+    given = {"x": x, "w_q": w, "w_k": w, "w_v": w, "w_o": np.array([[1.0], [2.0]])}
+    example = Example("multihead", ["a", "b"], given, heads=2)
+    context = compute(example).value("context")[..., 0]
+    claims = {"output": [[Decimal(f"{two + 2 * one:.4f}")] for one, two in context.T]}
+    wrong = check(replace(example, claims=claims)).wrong
+    assert {w.slip for w in wrong} == {"the heads are concatenated in the wrong order"}
