@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from regard.inside.heads.pairs import seen_counts, visible, weights_between, without_keys
 
 from regard.attention.statistics import statistics
 from regard.attention.wanted import Wanted
+from regard.inside.heads.entries import seen_counts, visible, weights_between, without_keys
 from tests.inside.heads.cases import Case, cases
 
 

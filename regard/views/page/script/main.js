@@ -8,7 +8,19 @@ import { copy, linkHere, save, toCanvas, toCsv, toJson, toPng, toSvgText } from 
 import { buildHelp, listenToKeys, moveHead, showHelp } from "./keys.js";
 import { buildLines, linesSvg, linesTable, updateLines } from "./lines.js";
 import { buildMap, exact, mapCanvas, mapSvg, mapTable, updateMap } from "./map.js";
-import { head, layer, layerName, model, openParcels, picture, readyHead, subject, subjectNames, textsOf, tokenOf } from "./model.js";
+import {
+  head,
+  layer,
+  layerName,
+  model,
+  openParcels,
+  picture,
+  readyHead,
+  subject,
+  subjectNames,
+  textsOf,
+  tokenOf,
+} from "./model.js";
 import {
   buildOverview,
   overviewSvg,
