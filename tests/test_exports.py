@@ -20,6 +20,7 @@ def test_the_public_names() -> None:
         "Trace",
         "Words",
         "attend",
+        "check",
         "observe",
         "record",
         "self_attention",

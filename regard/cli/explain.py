@@ -144,7 +144,7 @@ def _explain(
     form: str,
     said: list[str],
 ) -> None:
-    from regard.worked.example import compute
+    from regard.worked.stages import compute
 
     place, times = find_token(subject.tokens, word) if word is not None else (0, 1)
     if head >= subject.heads:
@@ -155,6 +155,8 @@ def _explain(
         which = f"{word!r} occurs {times} times; this is the one at position {place + 1} "
         said.append(f"{which}({word}#2 is the second).")
     trace = compute(subject)
+    if json_to != "-" or html_to is not None:
+        _check_shown(subject, trace)
     if json_to is not None:
         write_json(trace.to_json(), json_to)
     if json_to != "-":
@@ -165,6 +167,16 @@ def _explain(
         start = {"view": "steps", "head": head, "query": place}
         shown = subject_of_trace(trace, subject.title or "", notes=said, start=start)
         write_page(html_to, shown, quietly=json_to == "-")
+
+
+def _check_shown(subject: Example, trace: Trace) -> None:
+    """The steps are shown from the vectors on, of words that attend to each other."""
+    own = subject.dialect.memory == subject.dialect.query
+    if not own or not {"input", "queries", "keys", "context"} <= {step.name for step in trace}:
+        raise RegardError(
+            "explain shows examples of self-attention that begin with x and have values; "
+            "'regard check' checks this one, and --json - gives its steps"
+        )
 
 
 def _of_model(
@@ -320,5 +332,5 @@ def _print(
         console.print(Text(visible(line), style="yellow"))
     forms = ("vector", "matrix") if form == "both" else (form,)
     print_steps(trace, place, console, head=head, forms=forms)
-    for line in [*on_equal_words(subject, trace, place), *remarks_on(subject, {})]:
+    for line in [*on_equal_words(subject, trace, place), *remarks_on(subject, trace, {})]:
         console.print(Text(visible(line), style="yellow"))

@@ -1,8 +1,9 @@
-"""Source: the TOML file of a worked example, and where in it something stands."""
+"""Source: the TOML or JSON file of a worked example, and where in it something stands."""
 
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import tomllib
@@ -14,8 +15,11 @@ from typing import Any
 from regard.errors import ExampleError, FileError, nearest
 from regard.files import STDIN, name_of, read_bytes
 
-CLAIMS = re.compile(r"(?m)^[ \t]*\[[ \t]*[\"']?claims[\"']?[ \t]*\][ \t]*(?:#.*)?$")
-"""The header of the table of claims."""
+CLAIMS = re.compile(
+    r"(?m)^[ \t]*\[[ \t]*[\"']?claims[\"']?[ \t]*\][ \t]*(?:#.*)?$"
+    r"|^[ \t]*\"claims\"[ \t]*:"
+)
+"""The header of the table of claims, in TOML or in JSON."""
 SHIPPED = Path(__file__).with_name("examples")
 
 
@@ -59,7 +63,12 @@ class ExampleFile:
     def parse(name: str, text: str) -> dict[str, Any]:
         """The content; decimals keep the digits as printed: 0.40 claims more than 0.4."""
         try:
+            # No TOML begins with a brace: standard input has no name to tell them by.
+            if name.strip("'\"").endswith(".json") or text.lstrip().startswith("{"):
+                return _object(name, text)
             return tomllib.loads(text, parse_float=Decimal)
+        except json.JSONDecodeError as error:
+            raise ExampleError(f"{name} is not valid JSON: {error}") from error
         except tomllib.TOMLDecodeError as error:
             raise ExampleError(f"{name} is not valid TOML: {error}") from error
         except (ValueError, ArithmeticError) as error:
@@ -78,6 +87,44 @@ class ExampleFile:
         return ExampleError(f"{self.name}{line_of(self.text, error)}: {error}")
 
 
+def _object(name: str, text: str) -> dict[str, Any]:
+    """The content of a JSON file; a key that stands twice is refused, as TOML does."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            names = [key for key, _ in pairs]
+            twice = next(key for key in names if names.count(key) > 1)
+            raise ExampleError(f"{name} has the key {twice!r} twice: drop one of them")
+        return made
+
+    content = json.loads(text, parse_float=Decimal, parse_constant=Decimal, object_pairs_hook=once)
+    if not isinstance(content, dict):
+        raise ExampleError(f'{name} must hold an object: {{"x": …, "claims": {{…}}}}')
+    return content
+
+
+def plain(content: Any) -> Any:
+    """Python's numbers and arrays as a file would have them.
+
+    A float is meant to the digits that it is written with, as in a file; what an array holds was
+    computed, and is meant exactly.
+    """
+    if isinstance(content, dict):
+        return {key: plain(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [plain(value) for value in content]
+    if hasattr(content, "tolist") and hasattr(content, "dtype"):
+        return _exact(content.tolist())
+    return Decimal(repr(content)) if isinstance(content, float) else content
+
+
+def _exact(content: Any) -> Any:
+    if isinstance(content, list):
+        return [_exact(value) for value in content]
+    return Decimal(f"{content:.16e}") if isinstance(content, float) else content
+
+
 def line_of(text: str, error: ExampleError) -> str:
     """``, line 7`` if the error is about a key that stands there."""
     key = getattr(error, "key", "")
@@ -91,8 +138,8 @@ def _find(text: str, key: str, claimed: bool) -> re.Match[str] | None:
     border = header.start() if header else len(text)
     name = rf"[\"']?{re.escape(key)}[\"']?[ \t]*"
     if claimed:
-        inside = re.compile(rf"(?m)^[ \t]*{name}=").search(text, border)
+        inside = re.compile(rf"(?m)^[ \t]*{name}[=:]").search(text, border)
         dotted = re.compile(rf"(?m)^[ \t]*claims[ \t]*\.[ \t]*{name}=").search(text)
         return inside or dotted or _find(text, "claims", False)
-    set_to = re.compile(rf"(?m)^[ \t]*(?:{name}[.=]|\[[ \t]*{name}\])")
+    set_to = re.compile(rf"(?m)^[ \t]*(?:{name}[.=:]|\[[ \t]*{name}\])")
     return set_to.search(text, 0, border) or set_to.search(text)

@@ -220,3 +220,16 @@ def test_only_one_form(form: str, other: str) -> None:
     done = regard("explain", "--example", CORRECTED, "--form", form)
     assert done.returncode == 0
     assert other not in done.stdout
+
+
+def test_an_example_that_begins_later_has_its_steps_as_json() -> None:
+    done = regard("explain", "--example", "illustrated-transformer")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "regard: error: explain shows examples of self-attention that begin with x and have "
+        "values; 'regard check' checks this one, and --json - gives its steps\n"
+    )
+    done = regard("explain", "--example", "illustrated-transformer", "--json", "-")
+    assert [step["name"] for step in json.loads(done.stdout)["steps"]] == [
+        *("scores", "scaled", "weights"),
+    ]
