@@ -12,7 +12,7 @@ from regard.worked.check import check
 from regard.worked.example import Example
 from regard.worked.stages import compute
 from tests.worked.examples import tutorial
-from tests.worked.slip_cases import CASES, recognised, wrongly_named
+from tests.worked.slip_cases import CASES, recognised
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -20,40 +20,9 @@ def test_a_slip_is_recognised(name: str) -> None:
     assert recognised(name, 10) >= 0.9
 
 
-def test_a_wrong_number_is_put_down_to_nothing_by_chance() -> None:
-    assert wrongly_named(100) <= 0.02
-
-
 def test_softmax_of_one_score_alone_is_found_in_the_tutorial() -> None:
     said = {(w.step, w.index): w.slip for w in check(tutorial()).wrong if w.slip}
     assert said == {("weights", (0, 1)): "softmax is taken of each score alone, 1 / (1 + e^-score)"}
-
-
-def test_two_digits_are_too_few_to_tell() -> None:
-    given = {"scores": np.array([[1.0, 2.0]])}
-    example = Example("scaled", ["a", "b"], given, d_k=4)
-    few = replace(example, claims={"scaled[0][0]": Decimal("0.3")})  # 1/4 = 0.25: d_k, not its root
-    assert [w.slip for w in check(few).wrong] == [""]
-    more = replace(example, claims={"scaled": [[Decimal("0.2500"), Decimal("0.5000")]]})
-    assert [w.slip for w in check(more).wrong] == [
-        "the scores are divided by d_k = 4, not by its root"
-    ] * 2
-
-
-def test_a_number_rounded_too_far_is_reported_once() -> None:
-    given = {"scaled": np.array([[2.7, 0.0]]), "values": np.array([[1.0], [9.0]])}
-    claims = {"weights": [[Decimal("0.9"), Decimal("0.0")]], "context": [[Decimal("0.9")]]}
-    first, later = check(Example("scaled", ["a", "b"], given, claims=claims)).wrong
-    assert (first.index, first.slip) == ((0, 1), "0.06297 is rounded too far")
-    assert (later.step, later.carried, later.slip) == ("context", True, "")
-
-
-def test_what_is_made_of_rounded_numbers_says_so() -> None:
-    given = {"scaled": np.array([[1.0, 0.0]]), "values": np.array([[1.0], [9.0]])}
-    claims = {"weights": [[Decimal("0.7"), Decimal("0.3")]], "context": [[Decimal("3.400")]]}
-    (wrong,) = check(Example("scaled", ["a", "b"], given, claims=claims)).wrong
-    assert (wrong.step, wrong.carried) == ("context", True)
-    assert wrong.slip == "it is made of the rounded numbers claimed before"
 
 
 def test_a_sigmoid_for_tanh() -> None:
@@ -66,12 +35,6 @@ def test_a_sigmoid_for_tanh() -> None:
     claims = {"scores[0]": [Decimal(f"{e:.4f}") for e in scores]}
     wrong = check(Example("additive", ["y"], given, claims=claims)).wrong
     assert {w.slip for w in wrong} == {"a sigmoid is taken for tanh"}
-
-
-def test_a_whole_number_is_meant_exactly() -> None:
-    given = {"scaled": np.array([[2.7, 0.0]])}
-    wrong = check(Example("scaled", ["a", "b"], given, claims={"weights": [[1, 0]]})).wrong
-    assert [w.slip for w in wrong] == ["0.937 is rounded too far", "0.06297 is rounded too far"]
 
 
 def test_heads_of_one_number_in_the_wrong_order() -> None:
