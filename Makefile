@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+OLDEST := .venv-oldest
 
-.PHONY: demo test check lint types script bench wheels neon install-check clean
+.PHONY: demo test check lint types script oldest bench wheels neon install-check clean
 
 TIRED := The animal didn't cross the street because it was too tired
 WIDE  := The animal didn't cross the street because it was too wide
@@ -52,6 +53,10 @@ script: node_modules/.ready
 	npx --no-install prettier --check regard/views/page/script
 	npx --no-install tsc
 
+# The lower bounds of pyproject.toml, where they matter most, in an environment of their own.
+oldest: $(OLDEST)/.ready
+	$(OLDEST)/bin/python -m pytest tests/attention tests/inside/observe
+
 # Those that need no data; a script that misses a goal says so and exits with 1, the others still run.
 bench: $(READY)
 	@missed=0; for name in attend record recurrent recall kernel look translate page serve; do \
@@ -74,9 +79,16 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[words,plot,train,models,web,dev]'
 	@touch $@
 
+$(OLDEST)/.ready: pyproject.toml constraints-oldest.txt
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --upgrade pip
+	$(OLDEST)/bin/python -m pip install --quiet --constraint constraints-oldest.txt \
+	    --editable '.[words,plot,train,models,web]' hypothesis pytest
+	@touch $@
+
 node_modules/.ready: package.json package-lock.json
 	npm ci --no-audit --no-fund --silent
 	@touch $@
 
 clean:
-	rm -rf $(VENV) node_modules build dist .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(OLDEST) node_modules build dist .mypy_cache .pytest_cache .ruff_cache

@@ -28,7 +28,7 @@ from regard.store.folder import RunFolder, load_classifier, load_language_model
 from regard.store.shipped import HOME, pack
 from regard.train.data.corpus import encode
 from regard.train.data.labelled import read_labelled
-from regard.train.data.text import read_sentences
+from regard.train.data.sentences import read_sentences
 from regard.train.run.log import read_log
 from regard.train.tasks.classify import decide
 from regard.train.tasks.perplexity import TextScore, score_text

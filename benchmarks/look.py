@@ -35,6 +35,7 @@ from timing import format_seconds
 
 import regard
 from regard.attention import AttentionMap, causal
+from regard.inside.observe.layer import ObservedLayer
 
 TOKENS, LONG, HEAD = 2048, 8192, 100_000
 TOP, CELLS = 8, 256
@@ -89,7 +90,10 @@ def measure(part: str, rounds: int) -> dict[str, float]:
 
 def measure_passes(model: Any, ids: torch.Tensor, rounds: int) -> dict[str, float]:
     """Both passes in turn; the least of each."""
-    ways = {"plain": lambda: model(ids), "observed": lambda: observed(model, ids)}
+    ways: dict[str, Callable[[], object]] = {
+        "plain": lambda: model(ids),
+        "observed": lambda: observed(model, ids),
+    }
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
     for turn in range(rounds):
         for name in sorted(ways, reverse=bool(turn % 2)):
@@ -105,6 +109,7 @@ def measure_passes(model: Any, ids: torch.Tensor, rounds: int) -> dict[str, floa
 def make_model(attention: str) -> Any:
     from transformers import LlamaConfig, LlamaModel
 
+    options: dict[str, Any] = {"attn_implementation": attention}
     config = LlamaConfig(
         vocab_size=49152,
         hidden_size=576,
@@ -113,10 +118,11 @@ def make_model(attention: str) -> Any:
         num_attention_heads=9,
         num_key_value_heads=3,
         max_position_embeddings=LONG,
-        attn_implementation=attention,
         use_cache=False,
+        **options,
     )
-    return LlamaModel(config).eval()
+    model: Any = LlamaModel(config)
+    return model.eval()
 
 
 def observed(model: Any, ids: torch.Tensor) -> object:
@@ -127,10 +133,10 @@ def observed(model: Any, ids: torch.Tensor) -> object:
 
 def look(model: Any, ids: torch.Tensor) -> list[object]:
     """All statistics; queries and keys of a layer are dropped after it was looked at."""
-    kept = []
-    wanted = {"top": TOP, "entropy": True, "received": True, "cells": CELLS}
+    kept: list[object] = []
+    wanted: dict[str, Any] = {"top": TOP, "entropy": True, "received": True, "cells": CELLS}
 
-    def each(layer: regard.inside.Layer) -> None:
+    def each(layer: ObservedLayer) -> None:
         kept.append(observation.statistics(layer.number, **wanted))
 
     with regard.observe(model, each=each, statistics=wanted) as observation:

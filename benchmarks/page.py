@@ -55,7 +55,8 @@ def observed() -> tuple[Any, Any, list[str]]:
     config = transformers.BertConfig(
         hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536
     )
-    model = transformers.BertModel(config).eval()
+    make: Any = transformers.BertModel
+    model = make(config).eval()
     for name, parameter in model.named_parameters():
         if "query" in name or "key" in name:
             parameter.data *= 6  # random weights attend evenly; trained ones do not

@@ -71,6 +71,8 @@ class Recurrent(nn.Module):
 class Causal(nn.Module):
     """A Transformer of two layers in which each word sees those before it."""
 
+    positions: Tensor
+
     def __init__(self, width: int, heads: int = 4) -> None:
         super().__init__()
         layer = nn.TransformerEncoderLayer(width, heads, 2 * width, dropout=0, norm_first=True)

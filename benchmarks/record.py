@@ -26,6 +26,7 @@ from timing import Time, format_seconds, interleaved
 from torch import Tensor
 
 import regard
+from regard.attention import Attended
 
 WIDTH, HEADS, TOKENS = 512, 8, 32
 GOAL = 0.01
@@ -73,7 +74,8 @@ def measure(width: int, tokens: int, rounds: int) -> dict[str, Time]:
 
     def recorded() -> Tensor:
         with regard.record():
-            return layer(x).context
+            found: Attended = layer(x)
+            return found.context
 
     assert torch.equal(layer(x).context, bare(x).context)
     ways = {"taken out": lambda: bare(x), "off": lambda: layer(x), "on": recorded}

@@ -17,7 +17,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from copy import deepcopy
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from timing import format_seconds, interleaved
@@ -41,7 +41,7 @@ class LoopLSTMN(nn.Module):
 
     def __init__(self, like: LSTMN, keep_keys: bool) -> None:
         super().__init__()
-        (own,) = like.parts()
+        own: Any = like.parts()[0]
         self.hidden, self.keep_keys = like.hidden_size, keep_keys
         self.gates = linear(torch.cat((own.recurrent, own.inputs.weight), 1), own.inputs.bias)
         self.w_key, self.w_summary = linear(own.w_key), linear(own.w_summary)
@@ -72,7 +72,7 @@ class LoopSelfAttentive(nn.Module):
 
     def __init__(self, like: SelfAttentiveRNN, keep_keys: bool) -> None:
         super().__init__()
-        (own,) = like.parts()
+        own: Any = like.parts()[0]
         self.hidden, self.keep_keys = like.hidden_size, keep_keys
         self.new = linear(torch.cat((own.inputs.weight, own.recurrent), 1), own.inputs.bias)
         self.w_key, self.w_query = linear(own.w_key), linear(own.w_query)

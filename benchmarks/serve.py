@@ -1,10 +1,11 @@
 """``regard serve`` under load: clients that ask, poll, look at tiles, cancel and cut connections.
 
     python benchmarks/serve.py                        # 32 clients for a minute, a tiny model
+    python benchmarks/serve.py --hostile 4            # and among them four that mean harm
     python benchmarks/serve.py --model smollm2 --tokens 4096 --seconds 0      # one long text, timed
 
-Prints how many requests were answered, with which codes, the memory of the server over time, and
-whether it still answers afterwards.
+Prints how many requests were answered, with which codes, the memory of the server over time,
+whether it still answers afterwards, and what it traced back. Everything stays on this machine.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.error
@@ -25,11 +27,15 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+MOST_HALF = 60
+"""Connections with half a head that one hostile client holds open."""
+HEAD_PATIENCE = 7.0
+"""Seconds after which the server must have closed them."""
 STORY = "The animal didn't cross the street because it was too tired, and the street was wide. "
 
 
 def ask(address: str, path: str, body: Any = None, method: str | None = None) -> tuple[int, bytes]:
-    data = None if body is None else json.dumps(body).encode()
+    data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
     request = urllib.request.Request(
         address + path, data, {"content-type": "application/json"}, method=method
     )
@@ -73,6 +79,43 @@ def client(address: str, model: str, until: float, codes: Counter[str], seed: in
                 codes[f"part {ask(address, place + part)[0]}"] += 1
 
 
+def hostile(address: str, model: str, until: float, codes: Counter[str], seed: int) -> None:
+    """One that sends half a head, half a million words, and what is no JSON or too much of it."""
+    chance = random.Random(seed)
+    port = int(address.rsplit(":", 1)[1])
+    open_ones: list[socket.socket] = []
+    bodies = [
+        b"{",
+        b"[" * 20_000,
+        b'{"model":[]}',
+        b'{"model":{},"text":"a"}',
+        b"\xff\xfe",
+        b"null",
+    ]
+    bodies.append(json.dumps({"model": model, "text": "a " * 500_000}).encode())
+    while time.monotonic() < until:
+        if chance.random() < 0.5:
+            silent = socket.create_connection(("127.0.0.1", port), timeout=30)
+            silent.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nX-Half: ".encode())
+            open_ones.append(silent)
+            codes["half a head"] += 1
+            if len(open_ones) > MOST_HALF:
+                open_ones.pop(0).close()
+        else:
+            code, _ = ask(address, "/api/looks", chance.choice(bodies))
+            codes[f"hostile {code}"] += 1
+        time.sleep(chance.uniform(0, 0.1))
+    time.sleep(HEAD_PATIENCE)
+    for silent in open_ones:
+        silent.settimeout(5)
+        try:
+            closed = silent.recv(100) == b""
+        except OSError as error:
+            closed = isinstance(error, ConnectionError)
+        codes["half a head closed" if closed else "half a head STILL OPEN"] += 1
+        silent.close()
+
+
 def memory(process: int) -> float:
     """MB of resident memory."""
     for line in Path(f"/proc/{process}/status").read_text().splitlines():
@@ -81,12 +124,18 @@ def memory(process: int) -> float:
     return 0.0
 
 
-def load(address: str, model: str, process: int, clients: int, seconds: float) -> None:
+def load(
+    address: str, model: str, process: int, clients: int, enemies: int, seconds: float
+) -> None:
     codes: Counter[str] = Counter()
     until = time.monotonic() + seconds
     threads = [
         threading.Thread(target=client, args=(address, model, until, codes, seed))
         for seed in range(clients)
+    ]
+    threads += [
+        threading.Thread(target=hostile, args=(address, model, until, codes, seed))
+        for seed in range(enemies)
     ]
     sizes = [memory(process)]
     for thread in threads:
@@ -94,7 +143,7 @@ def load(address: str, model: str, process: int, clients: int, seconds: float) -
     while any(thread.is_alive() for thread in threads):
         time.sleep(1)
         sizes.append(memory(process))
-    print(f"{clients} clients, {seconds:.0f} s: {sum(codes.values())} requests")
+    print(f"{clients} clients, {enemies} hostile, {seconds:.0f} s: {sum(codes.values())} requests")
     print("  " + ", ".join(f"{name}: {count}" for name, count in sorted(codes.items())))
     third = len(sizes) // 3
     print(
@@ -144,11 +193,17 @@ def main() -> int:
     parser.add_argument("--model", default="minilm")
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--hostile", type=int, default=0)
     parser.add_argument("--tokens", type=int, default=0)
     given = parser.parse_args()
     command = [sys.executable, "-m", "regard", "serve", given.model, "--port", "0"]
+    said = tempfile.TemporaryFile("w+")  # noqa: SIM115
     started = subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"}
+        command,
+        stdout=subprocess.PIPE,
+        stderr=said,
+        text=True,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
     )
     assert started.stdout is not None
     line = started.stdout.readline()
@@ -160,12 +215,15 @@ def main() -> int:
         if given.tokens:
             one(address, given.model, given.tokens)
         if given.seconds:
-            load(address, given.model, started.pid, given.clients, given.seconds)
+            load(address, given.model, started.pid, given.clients, given.hostile, given.seconds)
     finally:
         started.send_signal(signal.SIGINT)
         code = started.wait(30)
     print(f"  Ctrl-C ended it with exit code {code}")
-    return 0
+    said.seek(0)
+    traced = said.read().count("Traceback (most recent call last)")
+    print(f"  tracebacks: {traced}")
+    return 1 if traced or code else 0
 
 
 if __name__ == "__main__":

@@ -228,9 +228,9 @@ def _pixels(config: Any) -> list[Tensor]:
 
 def _patches(model: Any, takes: set[str]) -> Iterator[dict[str, Any]]:
     """One or two images as rows of patches, and how many there are of each."""
-    config = getattr(model.config, "vision_config", None) or model.config
+    config: Any = getattr(model.config, "vision_config", None) or model.config
     size, frames = config.patch_size, getattr(config, "temporal_patch_size", 1)
-    channels = getattr(config, "in_channels", None) or getattr(config, "num_channels", 3)
+    channels: Any = getattr(config, "in_channels", None) or getattr(config, "num_channels", 3)
     grid = torch.tensor([[1, 4, 4], [1, 4, 2]])
     first = next(name for name in takes if name in ("hidden_states", "pixel_values"))
     yield {first: torch.randn(16, channels * frames * size**2), "grid_thw": grid[:1]}

@@ -35,6 +35,8 @@ Batch = tuple[Tensor, Tensor, Tensor, Tensor]
 class Plain(nn.Module):
     """What a person writes first: nn.Transformer, an embedding, a tied output."""
 
+    positions: Tensor
+
     def __init__(self, width: int, heads: int, feedforward: int, layers: int) -> None:
         super().__init__()
         self.width = width
@@ -47,7 +49,8 @@ class Plain(nn.Module):
 
     def enter(self, ids: Tensor) -> Tensor:
         vectors = self.embed(ids) * math.sqrt(self.width)
-        return self.drop(vectors + self.positions[: ids.shape[1]])
+        entered: Tensor = self.drop(vectors + self.positions[: ids.shape[1]])
+        return entered
 
     def loss(self, source: Tensor, _: Tensor, target: Tensor, __: Tensor) -> Tensor:
         padded, before = source == 0, target[:, :-1]
@@ -118,7 +121,8 @@ def marian(shape: dict[str, int]) -> nn.Module:
             decoder_start_token_id=2,
             forced_eos_token_id=None,
         )
-        return MarianMTModel(config).eval()
+        peer: nn.Module = MarianMTModel(config)
+        return peer.eval()
 
 
 def decoders(ours: Translator, peer: nn.Module) -> dict[str, Callable[[], object]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 # Here, not by __getattr__: the module of the same name would otherwise hide the function.
 from regard.record import record
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from regard.attention.attend import attend
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from regard.inside.observe.observe import observe
     from regard.trace import Step, Trace
     from regard.vectors.words import Words
+    from regard.worked.check import check
 
 __all__ = [
     "AttentionMap",
@@ -33,6 +34,7 @@ __all__ = [
     "Trace",
     "Words",
     "attend",
+    "check",
     "observe",
     "record",
     "self_attention",
@@ -47,6 +49,7 @@ _HOME = {
     "Trace": "regard.trace",
     "Words": "regard.vectors.words",
     "attend": "regard.attention",
+    "check": "regard.worked.check",
     "observe": "regard.inside.observe.observe",
     "self_attention": "regard.attention",
 }

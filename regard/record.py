@@ -9,7 +9,7 @@ and each note becomes a :class:`~regard.trace.Step`.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -23,8 +23,8 @@ _active: ContextVar[Recorder | None] = ContextVar("regard_recorder", default=Non
 class Recorder:
     """Turns notes into steps of ``trace``; knows the scope that the computation is in."""
 
-    def __init__(self, trace: Trace) -> None:
-        self.trace = trace
+    def __init__(self, trace: Trace, only: Collection[str] | None = None) -> None:
+        self.trace, self.only = trace, only
         self.scopes: list[str] = []
         self.leading: tuple[str, ...] = ()
         self.last: dict[tuple[str, str], tuple[Any, Array]] = {}
@@ -37,6 +37,8 @@ class Recorder:
         formula: str,
         meaning: str,
     ) -> None:
+        if not self.wants(name):
+            return
         from regard.trace import Derived, Step
 
         where = "/".join(self.scopes)
@@ -60,6 +62,9 @@ class Recorder:
         )
         self.trace.steps.append(step)
 
+    def wants(self, name: str) -> bool:
+        return self.only is None or name in self.only
+
     def noted(self, name: str, value: Any) -> Array | None:
         kept = self.last.get(("/".join(self.scopes), name))
         return kept[1] if kept is not None and kept[0]() is value else None
@@ -82,19 +87,22 @@ class Recorder:
 
 
 @contextmanager
-def record(mechanism: str = "", tokens: Sequence[str] = ()) -> Iterator[Trace]:
+def record(
+    mechanism: str = "", tokens: Sequence[str] = (), *, only: Collection[str] | None = None
+) -> Iterator[Trace]:
     """Record what the mechanisms do inside the block.
 
     >>> with regard.record() as trace:
     ...     regard.attend(query, key, value)
     >>> trace["weights"].value
 
+    With ``only`` the notes of these names, and no others, are kept: a long text's need less room.
     Each thread and each task has its own recorder; an inner ``record`` takes over from an outer.
     """
     from regard.trace import Trace
 
     trace = Trace(mechanism=mechanism, tokens=tokens)
-    token = _active.set(Recorder(trace))
+    token = _active.set(Recorder(trace, only))
     try:
         yield trace
     finally:
@@ -104,6 +112,12 @@ def record(mechanism: str = "", tokens: Sequence[str] = ()) -> Iterator[Trace]:
 def recording() -> bool:
     """Whether anybody wants to know."""
     return _active.get() is not None
+
+
+def wanted(name: str) -> bool:
+    """Whether a recorder keeps notes of this name."""
+    recorder = _active.get()
+    return recorder is not None and recorder.wants(name)
 
 
 def note(

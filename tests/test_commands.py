@@ -144,7 +144,9 @@ def run(command: str, quick: bool, monkeypatch: pytest.MonkeyPatch) -> Done:
         words += MORE_TO_DIVIDE if words[0] == "train" and not divided else []
     if piped:
         text = Path(piped.removeprefix("cat ")).read_text(encoding="utf-8")
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        monkeypatch.setattr(
+            sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(text.encode())))
+        )
     return regard(*words, folder=Path.cwd())
 
 

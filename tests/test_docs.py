@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -88,3 +89,60 @@ def test_links_lead_somewhere(page: str) -> None:
     links = re.findall(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)", text)
     folder = (ROOT / page).parent
     assert [link for link in links if not (folder / link).exists()] == []
+
+
+WRITTEN = [
+    "README.md",
+    "CONTRIBUTING.md",
+    *sorted(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md")),
+]
+
+
+def is_there(name: str) -> bool:
+    """Whether ``regard.a.b.c`` is a module, or something in one, however deep."""
+    parts = name.split(".")
+    for count in range(len(parts), 0, -1):
+        try:
+            found: Any = import_module(".".join(parts[:count]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[count:]:
+            if not hasattr(found, part):
+                return False
+            found = getattr(found, part)
+        return True
+    return False
+
+
+def test_what_is_looked_for_in_pages_is_seen() -> None:
+    assert is_there("regard.train.run.loop.Loop.run")
+    assert not is_there("regard.train.loop")
+    assert not is_there("regard.attention.nothing")
+
+
+@pytest.mark.parametrize("page", WRITTEN)
+def test_names_and_paths_of_the_code_exist(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    names = set(re.findall(r"(?<![\w/.-])regard(?:\.[A-Za-z_]\w*)+", text))
+    assert [name for name in sorted(names) if not is_there(name)] == []
+    paths = set(
+        re.findall(r"(?<![\w.])(?:regard|tests|benchmarks|docs)(?:/[\w+-]+)+(?:\.\w+)?", text)
+    )
+    assert [path for path in sorted(paths) if not (ROOT / path).exists()] == []
+
+
+def test_the_walks_name_files_that_exist() -> None:
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    walks = text.split("## Four walks")[1].split("\n## ")[0]
+    files = re.findall(r"`((?:\w+/)+\w+\.\w+)`", walks)
+    assert len(files) > 30
+    assert [file for file in files if not (ROOT / "regard" / file).exists()] == []
+
+
+@pytest.mark.parametrize(
+    "folder", sorted(p.parent for p in (ROOT / "regard").rglob("__init__.py")), ids=lambda p: p.name
+)
+def test_a_folder_names_files_that_it_has(folder: Path) -> None:
+    text = (folder / "__init__.py").read_text(encoding="utf-8").split('"""')[1]
+    files = re.findall(r"(?<![\w/])\w+(?:\.py|/)(?=[\s,:;)(])", text)
+    assert [file for file in files if not (folder / file).exists()] == []

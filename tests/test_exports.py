@@ -20,6 +20,7 @@ def test_the_public_names() -> None:
         "Trace",
         "Words",
         "attend",
+        "check",
         "observe",
         "record",
         "self_attention",
@@ -54,7 +55,7 @@ def test_the_names_of_attention() -> None:
     ]
 
 
-@pytest.mark.parametrize("package", ["regard", "regard.attention", "regard.inside", "regard.trace"])
+@pytest.mark.parametrize("package", ["regard", "regard.attention", "regard.trace"])
 def test_every_name_is_there_and_sorted(package: str) -> None:
     module = importlib.import_module(package)
     assert module.__all__ == sorted(module.__all__)

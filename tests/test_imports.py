@@ -44,7 +44,7 @@ KNOWS: dict[str, set[str]] = {
     "cli": PARTS
     | {"models", "store", "train", "inside", "worked", "cost", "doctor", "views", "show", "web"},
     "__main__": {"cli"},
-    "__init__": PARTS | {"inside"},
+    "__init__": PARTS | {"inside", "worked"},
 }
 """Each folder or file of regard, and the others that it may import."""
 HEAVY = {"torch", "numpy", "transformers", "matplotlib", "gensim"}

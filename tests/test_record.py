@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -176,7 +177,8 @@ def test_values_from_another_memory() -> None:
 
 def by_formula(x: Tensor, linear: torch.nn.Linear, heads: int) -> Tensor:
     projected = x @ linear.weight.mT + linear.bias
-    return projected.unflatten(-1, (heads, -1)).transpose(-2, -3).detach()
+    split: Tensor = projected.unflatten(-1, (heads, -1)).transpose(-2, -3)
+    return split.detach()
 
 
 def test_rotary_notes_what_is_turned_and_what_it_becomes() -> None:
@@ -238,7 +240,9 @@ def test_dropped_weights_are_noted() -> None:
     kept = trace.value("kept")
     assert (kept == 0).any()
     np.testing.assert_allclose(kept[kept > 0], 2 * trace.value("weights")[kept > 0], rtol=1e-6)
-    assert trace["weighted_values"].derived.rule == "kept * values"
+    derived = trace["weighted_values"].derived
+    assert derived is not None
+    assert derived.rule == "kept * values"
     np.testing.assert_allclose(
         trace.value("weighted_values").sum(-2), trace.value("context"), atol=1e-6
     )
@@ -263,6 +267,7 @@ def test_the_values_are_right(case: Case) -> None:
     for name, value in expected.items():
         np.testing.assert_allclose(trace.value(name), value, rtol=0, atol=1e-12, err_msg=name)
     if "mask" in trace:
+        assert case.allowed is not None
         allowed = np.broadcast_to(trace.value("mask"), weights.shape)
         np.testing.assert_array_equal(allowed, case.allowed.expand(weights.shape))
     np.testing.assert_allclose(trace.value("weighted_values").sum(-2), context, rtol=0, atol=1e-12)
@@ -271,9 +276,14 @@ def test_the_values_are_right(case: Case) -> None:
 def test_weighted_values_are_made_only_where_somebody_looks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    made = []
+    made: list[int] = []
     make = Derived.__call__
-    monkeypatch.setattr(Derived, "__call__", lambda self: made.append(1) or make(self))
+
+    def counted(derived: Derived) -> Any:
+        made.append(1)
+        return make(derived)
+
+    monkeypatch.setattr(Derived, "__call__", counted)
     with record() as trace:
         attend(rand(2, 3, 5), rand(2, 4, 5), rand(2, 4, 7))
     step = trace["weighted_values"]
@@ -295,6 +305,7 @@ def test_weighted_values_share_the_arrays_noted() -> None:
             layer(torch.randn(3, 5, 8))
     for number in range(2):
         derived = trace.all("weighted_values")[number].derived
+        assert derived is not None
         assert derived.weights.value is trace.all("weights")[number].value
         assert derived.values.value is trace.all("values")[number].value
         assert derived.values.value.shape == (3, 2, 5, 2)
@@ -422,11 +433,11 @@ def test_each_task_has_its_own_recorder() -> None:
             await asyncio.sleep(0)
         return trace
 
-    async def both() -> list[Trace]:
+    async def both() -> tuple[Trace, Trace]:
         return await asyncio.gather(work(1), work(2))
 
     one, two = asyncio.run(both())
-    assert (one.value("x"), two.value("x")) == (1, 2)
+    assert [int(trace.value("x")) for trace in (one, two)] == [1, 2]
 
 
 @given(st.integers(1, 4))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import struct
 import sys
 import zipfile
@@ -19,11 +20,11 @@ AARCH64 = 183
 @pytest.fixture
 def wheels(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(str(ROOT / "release"))
-    import wheels  # type: ignore[import-not-found]
+    module = importlib.import_module("wheels")
 
     for name in ("wheels", "toolchain"):
         monkeypatch.delitem(sys.modules, name)
-    return wheels
+    return module
 
 
 def made(

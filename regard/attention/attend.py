@@ -23,7 +23,7 @@ from regard.attention.mask import Mask, as_mask
 from regard.attention.rule import softmax
 from regard.attention.score import Score, scaled_dot
 from regard.errors import MaskError, RegardError, ShapeError
-from regard.record import note, noted, recording
+from regard.record import note, noted, recording, wanted
 from regard.trace import Derived, Part
 
 
@@ -52,6 +52,7 @@ def attend(
     > 1 the axis before the last two is the heads', and each key/value head serves that many
     query heads. ``dropout`` is the share of weights to drop (training only: pass 0 otherwise).
     """
+    check_tensors(query=query, key=key, value=value)
     allowed = None if mask is None else as_mask(mask)
     if dropout and not 0 <= dropout <= 1:
         raise RegardError(f"dropout is the share of weights to drop, from 0 to 1, got {dropout}")
@@ -72,6 +73,16 @@ def attend(
     weights = weigh(scores, None if allowed is None else _tile(allowed, scores))
     kept = drop(weights, dropout) if dropout else weights
     return Attended(mix(kept, value, groups), weights)
+
+
+def check_tensors(**given: object) -> None:
+    """Raise for what is no tensor, saying how to make one."""
+    for name, value in given.items():
+        if not isinstance(value, Tensor):
+            kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+            raise RegardError(
+                f"{name} must be a torch.Tensor, got {kind}: torch.as_tensor({name}) makes one"
+            )
 
 
 def weigh(scores: Tensor, allowed: Tensor | None = None) -> Tensor:
@@ -128,7 +139,8 @@ def mix(weights: Tensor, value: Tensor, groups: int = 1) -> Tensor:
         ]
         context = torch.cat(rows, -2)
     if recording():
-        note_weighted(weights, value)
+        if wanted("weighted_values"):
+            note_weighted(weights, value)
         note(
             "context",
             context,

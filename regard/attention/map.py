@@ -44,7 +44,7 @@ class Link(NamedTuple):
     weight: float
 
 
-Place = int | slice | str
+Index = int | slice | str
 """A position, a run of positions, or a token by its text (``the#2`` is the second *the*)."""
 
 
@@ -74,7 +74,7 @@ class AttentionMap(ABC):
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, place: Place | tuple[Place, Place]) -> Tensor:
+    def __getitem__(self, place: Index | tuple[Index, Index]) -> Tensor:
         """NumPy's indexing with whole numbers, plain slices and the texts of tokens."""
         row, column = place if isinstance(place, tuple) else (place, slice(None))
         row, column = _number(row, self.queries), _number(column, self.keys)
@@ -345,7 +345,7 @@ def _check_words(words: Sequence[Word], n: int) -> None:
         raise ShapeError(f"the words must cover the map's {n} positions, they end at {end}")
 
 
-def _number(part: Place, texts: Sequence[str]) -> int | slice:
+def _number(part: Index, texts: Sequence[str]) -> int | slice:
     if not isinstance(part, str):
         return part
     if not texts:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from regard.attention.attend import Attended, attend
+from regard.attention.attend import Attended, attend, check_tensors
 from regard.attention.mask import Mask
 from regard.attention.self_attention import (
     join,
@@ -131,6 +131,7 @@ class MultiHeadAttention(nn.Module):
         mask: Mask | Tensor | None = None,
         cache: KeyValueCache | None = None,
         need_weights: bool = False,
+        average_attn_weights: bool = False,
     ) -> Attended:
         """Attend from ``query`` (..., q, width) to ``key`` (..., k, key width).
 
@@ -138,7 +139,8 @@ class MultiHeadAttention(nn.Module):
         broadcastable to (q, k), (batch, q, k) or (batch, heads, q, k). With a ``cache``,
         self-attention sees the cached positions too (pass ``causal()`` as the mask), and
         cross-attention projects its memory only once. Returns the output (..., q, width) and the
-        weights (..., heads, q, k) or None.
+        weights (..., heads, q, k) or None; with ``average_attn_weights``, as in PyTorch (where
+        it is the default), their mean over the heads (..., q, k).
         """
         if self.rotary is not None and key is not None and cache is not None:
             raise RegardError(
@@ -167,6 +169,8 @@ class MultiHeadAttention(nn.Module):
                 dropout=self.dropout if self.training else 0.0,
                 need_weights=need_weights,
             )
+        if weights is not None and average_attn_weights:
+            weights = weights.mean(-3)
         bias = "" if self.output.bias is None else " + b_O"
         return Attended(
             note_output(self.output(join(context)), f"[c_1 ; … ; c_h] W_O{bias}"), weights
@@ -272,7 +276,8 @@ def _project(linear: nn.Module, x: Tensor, name: str) -> Tensor:
     try:
         projected: Tensor = linear(x)
         return projected
-    except RuntimeError:  # asked only now: a check would take time on each call
+    except (RuntimeError, TypeError):  # asked only now: a check would take time on each call
+        check_tensors(**{name: x})
         width = getattr(linear, "in_features", None)
         if width is not None and x.shape[-1:] != (width,):
             raise ShapeError(

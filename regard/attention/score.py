@@ -48,7 +48,12 @@ def scaled_dot(query: Tensor, key: Tensor, *, scale: float | None = None) -> Ten
     ``scale`` replaces 1/sqrt(d_k). With d_k = 64 the scale is 1/8.
     """
     factor = usual_scale(key.shape[-1]) if scale is None else scale
-    scaled = dot(query, key) * factor
+    return scale_scores(dot(query, key), factor)
+
+
+def scale_scores(scores: Tensor, factor: float) -> Tensor:
+    """e[i,j] · factor, the second half of :func:`scaled_dot`."""
+    scaled = scores * factor
     if recording():
         squared = 1 / factor**2 if factor > 0 else math.nan
         whole = abs(squared - round(squared)) < 1e-6 if math.isfinite(squared) else False

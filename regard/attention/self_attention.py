@@ -155,13 +155,21 @@ def note_projections(
     """Note queries, keys and values; ``how`` says what each was made from."""
     if not recording():
         return
+    for name, tensor, made in zip(MEANINGS, (query, key, value), how, strict=True):
+        note_projection(name, tensor, made, apart=apart)
+
+
+def note_projection(name: str, tensor: Tensor, how: str, *, apart: bool) -> None:
+    """Note ``queries``, ``keys`` or ``values``, by head if ``apart``, and how they are made."""
+    axis = "query" if name == "queries" else "key"
     with leading("head") if apart else nullcontext():
-        for name, tensor, formula, axis in (
-            ("queries", query, f"Q = {how[0]}", "query"),
-            ("keys", key, f"K = {how[1]}", "key"),
-            ("values", value, f"V = {how[2]}", "key"),
-        ):
-            note(name, tensor, axes=(axis, "width"), formula=formula, meaning=MEANINGS[name])
+        note(
+            name,
+            tensor,
+            axes=(axis, "width"),
+            formula=f"{name[0].upper()} = {how}",
+            meaning=MEANINGS[name],
+        )
 
 
 def note_turned(query: Tensor, key: Tensor, cached: bool) -> None:

@@ -17,6 +17,8 @@ from regard import __version__
 from regard.errors import RegardError, nearest
 from regard.text import visible
 
+COMPLETE = "_REGARD_COMPLETE"
+"""The environment variable by which a shell asks for completions."""
 COMMANDS = {
     "check": "Check the numbers of a worked example.",
     "cost": "Time and memory of attention and recurrence as the text grows.",
@@ -40,7 +42,9 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)
 
-    def get_command(self, ctx: click.Context, name: str) -> click.Command:
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS and ctx.resilient_parsing:
+            return None
         if name not in COMMANDS:
             known = ", ".join(sorted(COMMANDS))
             ctx.fail(f"there is no command {name!r}{nearest(name, COMMANDS)} (known: {known})")
@@ -63,10 +67,15 @@ def regard() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command. A mistake of the user's is one line on stderr and exit code 2."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by whoever started it (>&-): nobody listens
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character gets a ?
             stream.reconfigure(errors="replace")
     try:
+        if COMPLETE in os.environ:
+            sys.exit(complete(os.environ[COMPLETE]))
         code = run(sys.argv[1:] if arguments is None else arguments)
     except click.ClickException as error:
         code = fail(error.format_message())
@@ -78,6 +87,11 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:  # `regard … | head`: the reader has seen enough
         code = 141  # what a shell reports of a program that a closed pipe ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:  # of a file that no command had thought of
+        named = f": {error.filename!r}" if error.filename else ""
+        code = fail(f"{error.strerror or error}{named}")
+    except MemoryError as error:
+        code = fail(f"there is not enough memory for this {error}")
     sys.exit(code)
 
 
@@ -93,6 +107,13 @@ def run(arguments: list[str]) -> int:
     except click.exceptions.NoArgsIsHelpError as help_wanted:
         click.echo(help_wanted.format_message())
     return 0
+
+
+def complete(instruction: str) -> int:
+    """Answer a shell that completes a line, or print what makes it ask (``bash_source``)."""
+    from click.shell_completion import shell_complete
+
+    return shell_complete(regard, {}, "regard", COMPLETE, instruction)
 
 
 def fail(message: str) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from regard.cli.shared.output import check_folders, say_written, write_json
+from regard.cli.shared.output import check_outputs, say_written, write_json
 from regard.cli.shared.progress import CommandProgress, changes
 from regard.errors import RegardError
 
@@ -41,7 +41,7 @@ def cost(
     """
     rising = read_lengths(lengths)
     pictures = [(kind, path) for kind, path in (("png", png), ("svg", svg)) if path]
-    check_folders(json_to, png, svg)
+    check_outputs(json=json_to, png=png, svg=svg)
     if pictures:
         from regard.views.picture.file import check_picture
 
@@ -52,7 +52,7 @@ def cost(
     setting = Setting(width=width, heads=heads, window=window)
     check_run(rising, setting, **effort)  # before torch is imported
     from regard.cost.measurement import measure
-    from regard.cost.text import format_costs
+    from regard.cost.report import format_costs
     from regard.views.terminal.console import make_console
 
     with CommandProgress("measuring", changes("measuring")) as progress:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from regard.cli.shared.numbers import Real, Whole
 from regard.errors import RegardError
 
 OPTIONS = {
@@ -23,14 +24,14 @@ OPTIONS = {
 @click.option("--source", metavar="FILE", help="Instead: source sentences, one a line,")
 @click.option("--target", metavar="FILE", help="and their translations.")
 @click.option("--reverse", is_flag=True, default=None, help="The table has the target first.")
-@click.option("--beam", type=click.IntRange(1), help="Hypotheses kept; 5 unless given.")
-@click.option("--length-penalty", type=click.FloatRange(0), help="1 unless given.")
+@click.option("--beam", type=Whole(1), help="Hypotheses kept; 5 unless given.")
+@click.option("--length-penalty", type=Real(0), help="1 unless given.")
 @click.option("--text", metavar="FILE", help="Language model: a sentence a line.")
-@click.option("--column", type=click.IntRange(1), help="Of a table with tabs: the text's column.")
+@click.option("--column", type=Whole(1), help="Of a table with tabs: the text's column.")
 @click.option("--data", metavar="FILE", help="Classifier: a label and a sentence a line.")
 @click.option(
     "--show",
-    type=click.IntRange(1),
+    type=Whole(1),
     metavar="N",
     help="Also the first N sentences and the words that decided.",
 )
@@ -45,10 +46,11 @@ def evaluate(model: str, json_to: str | None, **options: Any) -> None:
 
     Without a file, what its own training set aside to test on is used.
     """
-    from regard.cli.shared.output import write_json
+    from regard.cli.shared.output import check_outputs, write_json
     from regard.store.folder import TASKS, RunFolder
     from regard.store.shipped import find_folder
 
+    check_outputs(json=json_to)
     folder = find_folder(model)
     task = RunFolder(folder).read_config().get("task")
     given = {name: value for name, value in options.items() if value is not None}

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from regard.cli.shared.input import check_file
-from regard.cli.shared.output import check_folders
+from regard.cli.shared.input import read_text
+from regard.cli.shared.numbers import Whole
+from regard.cli.shared.output import check_outputs, note_unknown, write_json, write_page
 from regard.errors import ModelError, RegardError
+from regard.files import check_readable
 from regard.text import find_token, visible
 
 if TYPE_CHECKING:
@@ -21,8 +23,9 @@ DEFAULT = "minilm"
 
 @click.command()
 @click.argument("sentence", required=False)
+@click.option("--file", metavar="FILE", help="Read the sentence from a file; - is standard input.")
 @click.option("--word", metavar="WORD", help="The word to explain; the#2 is the second 'the'.")
-@click.option("--head", type=click.IntRange(0), help="The head to show, from 0.")
+@click.option("--head", type=Whole(0), help="The head to show, from 0.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write the trace as JSON.")
 @click.option("--html", "html_to", metavar="FILE", help="Write a page ('regard docs page').")
 @click.option(
@@ -37,7 +40,7 @@ DEFAULT = "minilm"
     show_default=True,
     help="A BERT model: an alias, a folder, or a name on the hub.",
 )
-@click.option("--layer", type=click.IntRange(0), help="Model: the layer to show, from 0.")
+@click.option("--layer", type=Whole(0), help="Model: the layer to show, from 0.")
 @click.option("--to", metavar="WORD", help="Model: find the head that links --word to this word.")
 @click.option("--compare", metavar="SENTENCE", help="Model: the same head in another sentence.")
 @click.option("--all", "everything", is_flag=True, help="Model: every number of every vector.")
@@ -50,14 +53,12 @@ DEFAULT = "minilm"
     show_default=True,
     help="Vectors: what to compute with them.",
 )
-@click.option("--seed", type=click.IntRange(0), help="Vectors: random weight matrices (untrained).")
+@click.option("--seed", type=Whole(0), help="Vectors: random weight matrices (untrained).")
 @click.option(
     "--weights", metavar="FILE", help="Vectors: w_q, w_k, w_v, w_o from a safetensors file."
 )
-@click.option(
-    "--heads", type=click.IntRange(1), default=2, show_default=True, help="Vectors: how many."
-)
-@click.option("--key-width", type=click.IntRange(1), help="Vectors: numbers in a key, for --seed.")
+@click.option("--heads", type=Whole(1), default=2, show_default=True, help="Vectors: how many.")
+@click.option("--key-width", type=Whole(1), help="Vectors: numbers in a key, for --seed.")
 @click.option("--positions", type=click.Choice(["sinusoidal"]), help="Vectors: add positions.")
 @click.option("--causal", is_flag=True, help="Vectors: a word sees itself and those before it.")
 @click.option("--skip-unknown", is_flag=True, help="Leave out words that have no vector.")
@@ -66,6 +67,7 @@ def explain(
     ctx: click.Context,
     /,
     sentence: str | None,
+    file: str | None,
     word: str | None,
     head: int | None,
     json_to: str | None,
@@ -76,7 +78,8 @@ def explain(
 ) -> None:
     """Show every step of attention for one word of a SENTENCE, or of a worked example.
 
-    A sentence is read by a real model, or, with --vectors, by attention over word vectors.
+    A sentence (- reads standard input) is read by a real model, or, with --vectors, by attention
+    over word vectors.
 
     \b
     regard explain "The animal didn't cross the street because it was too tired" \\
@@ -84,18 +87,19 @@ def explain(
     regard explain --example tutorial-corrected
     regard explain "The cat sat on the mat" --vectors glove.6B.50d.txt --word mat
     """
-    if (sentence is None) == (example is None):
-        raise RegardError(
-            "explain takes a sentence or --example FILE; "
-            + ("got both" if sentence is not None else "got neither")
-        )
+    given = sum(source is not None for source in (sentence, file, example))
+    if given != 1:
+        got = "none of them" if not given else f"{given} of them"
+        raise RegardError(f"explain takes a sentence, --file FILE or --example FILE; got {got}")
     from regard.worked.source import ExampleFile
 
     source = None if example is None else ExampleFile.read(example)
-    for file in (options["vectors"], options["weights"]):
-        if file is not None:
-            check_file(file)
-    check_folders(json_to, html_to)
+    for named in (options["vectors"], options["weights"]):
+        if named is not None:
+            check_readable(named)
+    check_outputs(json=json_to, html=html_to)
+    if example is None:
+        sentence = read_text(sentence, file)
     if sentence is not None and not _given(ctx, OF_VECTORS):
         _of_model(ctx, sentence, word, head, json_to, html_to, form, options)
         return
@@ -140,7 +144,7 @@ def _explain(
     form: str,
     said: list[str],
 ) -> None:
-    from regard.worked.example import compute
+    from regard.worked.stages import compute
 
     place, times = find_token(subject.tokens, word) if word is not None else (0, 1)
     if head >= subject.heads:
@@ -151,19 +155,28 @@ def _explain(
         which = f"{word!r} occurs {times} times; this is the one at position {place + 1} "
         said.append(f"{which}({word}#2 is the second).")
     trace = compute(subject)
+    if json_to != "-" or html_to is not None:
+        _check_shown(subject, trace)
     if json_to is not None:
-        from regard.cli.shared.output import write_json
-
         write_json(trace.to_json(), json_to)
     if json_to != "-":
         _print(subject, trace, place, head, form, said)
     if html_to is not None:
-        from regard.cli.shared.output import write_page
         from regard.views.page import subject_of_trace
 
         start = {"view": "steps", "head": head, "query": place}
         shown = subject_of_trace(trace, subject.title or "", notes=said, start=start)
         write_page(html_to, shown, quietly=json_to == "-")
+
+
+def _check_shown(subject: Example, trace: Trace) -> None:
+    """The steps are shown from the vectors on, of words that attend to each other."""
+    own = subject.dialect.memory == subject.dialect.query
+    if not own or not {"input", "queries", "keys", "context"} <= {step.name for step in trace}:
+        raise RegardError(
+            "explain shows examples of self-attention that begin with x and have values; "
+            "'regard check' checks this one, and --json - gives its steps"
+        )
 
 
 def _of_model(
@@ -189,8 +202,6 @@ def _of_model(
         _print_comparison(*sides)
     else:
         if json_to is not None:
-            from regard.cli.shared.output import write_json
-
             write_json(first.trace.to_json(), json_to)
         if json_to != "-":
             _print_model(first, form, options["everything"])
@@ -200,7 +211,6 @@ def _of_model(
 
 
 def _note_unknown(sides: list[Explained]) -> None:
-    from regard.cli.shared.output import note_unknown
     from regard.pieces.unknown import Unknown
 
     note_unknown(Unknown(*(side.reading for side in sides)), sides[0].model)
@@ -208,7 +218,6 @@ def _note_unknown(sides: list[Explained]) -> None:
 
 def _write_page(to: str, sides: list[Explained], quietly: bool) -> None:
     """All layers and heads of the model, opened where the explanation is."""
-    from regard.cli.shared.output import write_page
     from regard.pieces.unknown import Unknown
     from regard.views.page import subject_of_trace
 
@@ -246,7 +255,7 @@ def _loaded(name: str) -> Model:
 def _print_model(explained: Explained, form: str | None, everything: bool) -> None:
     from rich.text import Text
 
-    from regard.inside.explain import words as told
+    from regard.inside.explain import captions
     from regard.views.terminal.console import make_console
     from regard.views.terminal.head import Head, format_tokens, print_head
     from regard.views.terminal.steps import print_steps
@@ -256,41 +265,41 @@ def _print_model(explained: Explained, form: str | None, everything: bool) -> No
     if form is None:
         head = Head(explained.trace, *place, console, layer=explained.layer, to=explained.to.start)
         head.everything = everything
-        console.print(Text(told.format_place(explained), style="bold"))
+        console.print(Text(captions.format_place(explained), style="bold"))
         console.print(format_tokens(explained.reading.labels, explained.token))
-        console.print(Text(told.format_question(explained), style="italic"))
-        console.print(Text(told.format_choice(explained), style="yellow"))
+        console.print(Text(captions.format_question(explained), style="italic"))
+        console.print(Text(captions.format_choice(explained), style="yellow"))
         console.print()
         print_head(head)
     else:
-        console.print(Text(told.format_choice(explained), style="yellow"))
+        console.print(Text(captions.format_choice(explained), style="yellow"))
         forms = ("vector", "matrix") if form == "both" else (form,)
         print_steps(explained.trace, place[0], console, head=place[1], forms=forms)
-    console.print(Text(told.format_proof(explained), style="bold"))
-    console.print(Text(told.format_limits(explained), style="dim"))
+    console.print(Text(captions.format_proof(explained), style="bold"))
+    console.print(Text(captions.format_limits(explained), style="dim"))
 
 
 def _print_comparison(first: Explained, second: Explained) -> None:
     from rich.text import Text
 
-    from regard.inside.explain import words as told
+    from regard.inside.explain import captions
     from regard.views.terminal.compare import Side, print_comparison
     from regard.views.terminal.console import make_console
     from regard.views.terminal.head import format_tokens
 
     console = make_console()
-    console.print(Text(told.format_place(first), style="bold"))
+    console.print(Text(captions.format_place(first), style="bold"))
     for side in (first, second):
         console.print(format_tokens(side.reading.labels, side.token))
-    console.print(Text(told.format_question(first), style="italic"))
-    console.print(Text(told.format_choice(first), style="yellow"))
+    console.print(Text(captions.format_question(first), style="italic"))
+    console.print(Text(captions.format_choice(first), style="yellow"))
     console.print()
     left, right = (Side(e.reading.labels, e.token, e.scaled, e.weights) for e in (first, second))
     print_comparison(left, right, console)
     console.print()
-    console.print(Text(told.format_change(first, second), style="bold"))
-    console.print(Text(told.format_proof(first, second), style="bold"))
-    console.print(Text(told.format_limits(first), style="dim"))
+    console.print(Text(captions.format_change(first, second), style="bold"))
+    console.print(Text(captions.format_proof(first, second), style="bold"))
+    console.print(Text(captions.format_limits(first), style="dim"))
 
 
 def _given(ctx: click.Context, names: tuple[str, ...]) -> list[str]:
@@ -323,5 +332,5 @@ def _print(
         console.print(Text(visible(line), style="yellow"))
     forms = ("vector", "matrix") if form == "both" else (form,)
     print_steps(trace, place, console, head=head, forms=forms)
-    for line in [*on_equal_words(subject, trace, place), *remarks_on(subject, {})]:
+    for line in [*on_equal_words(subject, trace, place), *remarks_on(subject, trace, {})]:
         console.print(Text(visible(line), style="yellow"))

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from regard.cli.shared.input import check_file, read_text
+from regard.cli.shared.input import read_text
 from regard.cli.shared.model import PARTS, exit_stopped, load_model, look_at, noted, read_part
-from regard.cli.shared.output import check_folders, say_written, write_json
+from regard.cli.shared.numbers import Whole
+from regard.cli.shared.output import check_outputs, say_written, write_json
 from regard.cli.shared.progress import PATIENCE, CommandProgress
 from regard.errors import DataError, RegardError
+from regard.files import STDIN, check_readable
 from regard.pieces.heads import HEAD_KINDS
 from regard.text import listed
 
@@ -43,9 +45,11 @@ class HeadsOptions:
         """What is wrong with the options alone is said before a model is loaded."""
         if self.link is not None and self.kind is not None:
             raise RegardError("rank by --link or by --kind, not both")
-        check_folders(self.json_to, self.state)
+        check_outputs(json=self.json_to, state=self.state)
         if self.corpus is None and self.state is not None:
             raise RegardError("--state goes with --corpus")
+        if self.corpus == STDIN and self.state is not None:
+            raise RegardError("--state goes on in a file, and standard input cannot be read again")
         if self.corpus is not None and (text, self.file, self.target) != (None, None, None):
             raise RegardError("--corpus takes the place of TEXT, --file and --target: give one")
 
@@ -54,16 +58,16 @@ class HeadsOptions:
 @click.argument("model")
 @click.argument("text", required=False)
 @click.option("--file", metavar="FILE", help="Read the text from a file; - is standard input.")
-@click.option("--corpus", metavar="FILE", help="Instead: many texts, one a line, plain or gzip.")
+@click.option("--corpus", metavar="FILE", help="Instead: many texts, one a line; - is stdin.")
 @click.option(
     "--link", nargs=2, metavar="FROM TO", help="Rank by the weight from one word to another."
 )
 @click.option("--kind", type=click.Choice(HEAD_KINDS), help="Rank by the score of one kind.")
 @click.option("--part", type=click.Choice(PARTS), help="Of a model with encoder and decoder.")
 @click.option("--target", metavar="TEXT", help="What the decoder reads; else what it writes.")
-@click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Refuse longer texts.")
+@click.option("--max-tokens", type=Whole(1), metavar="N", help="Refuse longer texts.")
 @click.option("--state", metavar="FILE", help="With --corpus: save here, and go on from here.")
-@click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Lines shown.")
+@click.option("--top", type=Whole(1), default=10, show_default=True, help="Lines shown.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write all heads as JSON.")
 def heads(model: str, text: str | None, **given: Any) -> None:
     """Which head of MODEL does what: its kind, by the scores of 'regard docs heads'.
@@ -83,7 +87,7 @@ def heads(model: str, text: str | None, **given: Any) -> None:
         _of_text(model, read_text(text, options.file), options)
         return
     try:
-        check_file(options.corpus)
+        check_readable(options.corpus)
         stopped = _of_corpus(model, options.corpus, options)
     except RegardError:
         if os.environ.get("RANK", "0") == "0":

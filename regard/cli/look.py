@@ -10,7 +10,8 @@ import click
 
 from regard.cli.shared.input import read_text
 from regard.cli.shared.model import PARTS, exit_stopped, load_model, look_at, read_part
-from regard.cli.shared.output import check_folders, say_written, write_json, write_page
+from regard.cli.shared.numbers import Whole
+from regard.cli.shared.output import check_outputs, say_written, write_json, write_page
 from regard.errors import RegardError
 
 if TYPE_CHECKING:
@@ -58,7 +59,9 @@ class LookOptions:
             raise RegardError(
                 "--compare and --compare-model put a second side on a page: add --html"
             )
-        check_folders(self.json_to, self.csv_to, self.html_to, self.png, self.svg)
+        check_outputs(
+            json=self.json_to, csv=self.csv_to, html=self.html_to, png=self.png, svg=self.svg
+        )
 
     def request(self, part: str) -> LookRequest:
         from regard.pieces.look import LookRequest
@@ -82,20 +85,16 @@ class LookOptions:
 @click.argument("text", required=False)
 @click.option("--file", metavar="FILE", help="Read the text from a file; - is standard input.")
 @click.option("--word", metavar="W", help="What W attends to and who attends to W; the#2: second.")
-@click.option("--layer", type=click.IntRange(0), metavar="L", help="One layer, from 0.")
-@click.option(
-    "--head", type=click.IntRange(0), metavar="H", help="With --layer: one head's weights."
-)
+@click.option("--layer", type=Whole(0), metavar="L", help="One layer, from 0.")
+@click.option("--head", type=Whole(0), metavar="H", help="With --layer: one head's weights.")
 @click.option(
     "--words", is_flag=True, help="Words for tokens: to a word the sum, from it the mean."
 )
 @click.option("--no-sink", is_flag=True, help="Without first and special tokens, shared out anew.")
 @click.option("--part", type=click.Choice(PARTS), help="Of a model with encoder and decoder.")
 @click.option("--target", metavar="TEXT", help="What the decoder reads; else what it writes.")
-@click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Refuse longer texts.")
-@click.option(
-    "--top", type=click.IntRange(1), default=10, show_default=True, help="Lines of lists."
-)
+@click.option("--max-tokens", type=Whole(1), metavar="N", help="Refuse longer texts.")
+@click.option("--top", type=Whole(1), default=10, show_default=True, help="Lines of lists.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write everything as JSON.")
 @click.option("--csv", "csv_to", metavar="FILE", help="Write weights as a table.")
 @click.option("--html", "html_to", metavar="FILE", help="Write a page ('regard docs page').")

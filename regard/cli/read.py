@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from regard.cli.shared.input import texts_of
+from regard.cli.shared.numbers import Whole
 from regard.cli.shared.output import (
-    check_folders,
+    check_outputs,
     check_single,
     note_unknown,
     write_json_lines,
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 INSTEAD = "use words that it was trained on, or train one on text that has these"
 
 
+LONG = 500
+"""Words of a text from which on its reading takes so long that it is said."""
+
+
 @click.command()
 @click.argument("sentences", nargs=-1)
 @click.option(
@@ -36,8 +41,8 @@ INSTEAD = "use words that it was trained on, or train one on text that has these
     help="A language model that comes with regard, or a run folder of your own.",
 )
 @click.option("--file", metavar="FILE", help="Read its lines; - is standard input.")
-@click.option("--layer", type=int, help="This layer's attention, from 0; else the last one's.")
-@click.option("--head", type=int, help="Transformer: this head's, from 0; else their mean.")
+@click.option("--layer", type=Whole(0), help="This layer's attention, from 0; else the last one's.")
+@click.option("--head", type=Whole(0), help="Transformer: this head's, from 0; else their mean.")
 @click.option("--all", "everything", is_flag=True, help="Every layer and head, one by one.")
 @click.option("--json", "json_to", metavar="FILE|-", help="One trace a sentence, as JSON.")
 @click.option(
@@ -70,11 +75,15 @@ def read(
     if everything and (layer is not None or head is not None):
         raise RegardError("--all shows every layer and head: leave --layer and --head out")
     check_single(len(texts), trace=trace_to, html=html_to)
-    check_folders(json_to, html_to, trace_to)
+    check_outputs(json=json_to, html=html_to, trace=trace_to)
     from regard.inside.readings import readings_of
 
-    readings = _noted(readings_of(model, texts))
-    if html_to is not None or trace_to is not None:
+    traced = html_to is not None or trace_to is not None
+    longest = max((len(text.split()) for text in texts), default=0)
+    if longest > LONG:
+        click.echo(f"reading a text of {longest:,} words", err=True)
+    readings = _noted(readings_of(model, texts, traced=traced))
+    if traced:
         only = next(readings)
         if html_to is not None:
             write_trace_page(

@@ -8,16 +8,17 @@ from typing import Any
 import click
 
 from regard.cli.shared.model import load_models
+from regard.cli.shared.numbers import Whole
 from regard.errors import MissingExtraError, RegardError
 from regard.text import visible
 
 
 @click.command()
 @click.argument("models", nargs=-1, metavar="[MODEL]...")
-@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True)
+@click.option("--port", type=Whole(0, 65535), default=8765, show_default=True)
 @click.option(
     "--max-tokens",
-    type=click.IntRange(1),
+    type=Whole(1),
     default=8192,
     show_default=True,
     help="Refuse longer texts.",
@@ -40,6 +41,7 @@ def serve(models: tuple[str, ...], port: int, max_tokens: int, open_it: bool) ->
     listening = _bound(port)  # a port that is taken, a name that is none: before torch is imported
     loaded = load_models(*(models or ("minilm",)))
     from regard.web.app import make_app
+    from regard.web.connection import Connection
 
     number = listening.getsockname()[1]
     hosts = {f"{name}:{number}" for name in ("127.0.0.1", "localhost")}
@@ -47,7 +49,8 @@ def serve(models: tuple[str, ...], port: int, max_tokens: int, open_it: bool) ->
     settings = uvicorn.Config(
         app,
         log_level="warning",
-        limit_concurrency=256,
+        http=Connection,
+        limit_concurrency=512,
         timeout_keep_alive=5,
         timeout_graceful_shutdown=3,
         ws="none",

@@ -213,7 +213,7 @@ def run(task: str, options: dict[str, Any], reverse: bool = False) -> None:
     settings = gathered(config, flags, assignments)
     if reverse:
         settings["data"] = reversed_sides(settings.get("data", {}))
-    from regard.train.run.distributed import ToldError
+    from regard.train.run.distributed import MainProcessError
     from regard.train.run.progress import format_outcome, progress_on
     from regard.train.run.start import train as train_model
 
@@ -229,7 +229,7 @@ def run(task: str, options: dict[str, Any], reverse: bool = False) -> None:
             progress=progress,
             began=began,
         )
-    except ToldError:
+    except MainProcessError:
         click.get_current_context().exit(2)
     finally:
         if progress:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from regard.cli.shared.input import texts_of
+from regard.cli.shared.numbers import Real, Whole
 from regard.cli.shared.output import (
-    check_folders,
+    check_outputs,
     check_single,
     note_unknown,
     write_json_lines,
@@ -37,23 +38,23 @@ INSTEAD = "write in the language that it translates from"
 @click.option("--file", metavar="FILE", help="Translate its lines; - is standard input.")
 @click.option(
     "--beam",
-    type=click.IntRange(1),
+    type=Whole(1),
     default=5,
     show_default=True,
     help="Hypotheses kept; 1 is greedy.",
 )
-@click.option("--length-penalty", type=click.FloatRange(0), default=1.0, show_default=True)
+@click.option("--length-penalty", type=Real(0), default=1.0, show_default=True)
 @click.option(
     "--batch",
-    type=click.IntRange(1),
+    type=Whole(1),
     default=64,
     show_default=True,
     help="Sentences at a time; changes no result.",
 )
 @click.option("--alignment", is_flag=True, help="Show what each word looked at.")
 @click.option("--pieces", is_flag=True, help="Tokens as the model sees them, not words.")
-@click.option("--layer", type=int, help="Transformer: this layer's cross-attention, from 0.")
-@click.option("--head", type=int, help="Transformer: this head's, from 0; else their mean.")
+@click.option("--layer", type=Whole(0), help="Transformer: this layer's cross-attention, from 0.")
+@click.option("--head", type=Whole(0), help="Transformer: this head's, from 0; else their mean.")
 @click.option("--json", "json_to", metavar="FILE|-", help="One JSON object a sentence.")
 @click.option(
     "--html", "html_to", metavar="FILE", help="A page of one sentence ('regard docs page')."
@@ -80,7 +81,7 @@ def translate(
     """
     texts = texts_of(sentences, file, "translate")
     check_single(len(texts), trace=trace_to, html=html_to)
-    check_folders(json_to, html_to, trace_to)
+    check_outputs(json=json_to, html=html_to, trace=trace_to)
     from regard.store.shipped import find_folder
 
     folder = find_folder(model, "translate")  # refused, if it must be, before torch is imported

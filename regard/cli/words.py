@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from regard.cli.shared.output import check_folders, write_json
+from regard.cli.shared.output import check_outputs, write_json
 from regard.cli.shared.progress import counted
 from regard.text import listed, visible
 
@@ -47,7 +47,8 @@ def reads_vectors(command: Callable[..., None]) -> Callable[..., None]:
 def words() -> None:
     """Train, load and look into word vectors.
 
-    Files may be GloVe text, word2vec text or binary, or fastText .vec, plain or gzip.
+    Files may be GloVe text, word2vec text or binary, or fastText .vec, plain or gzip; - is standard
+    input.
     """
 
 
@@ -75,10 +76,10 @@ def train(
     json_to: str | None,
     **settings: Any,
 ) -> None:
-    """Train Word2Vec on TEXT_FILE, one sentence a line."""
+    """Train Word2Vec on TEXT_FILE (- is standard input), one sentence a line."""
     from regard.vectors import word2vec
 
-    check_out(text_file, out)
+    check_out(text_file, out, json_to)
     with counted("training") as report:
         done = word2vec.train(
             text_file,
@@ -103,14 +104,14 @@ def train(
     answer(lines, done.to_json() | {"out": out}, json_to)
 
 
-def check_out(text_file: str, out: str) -> None:
+def check_out(text_file: str, out: str, json_to: str | None) -> None:
     """What can be known to be wrong with ``out`` is said before an hour of training."""
     from regard.errors import FileError
     from regard.vectors.save import save_format
 
     save_format(out)
-    check_folders(out)
-    if Path(out).exists() and Path(text_file).exists() and Path(out).samefile(text_file):
+    check_outputs(out=out, json=json_to)
+    if os.path.exists(out) and os.path.exists(text_file) and os.path.samefile(out, text_file):
         raise FileError(f"the vectors would replace the text {text_file!r}; give another --out")
 
 
@@ -122,7 +123,7 @@ def nearest(file: str, format: str, encoding: str, json_to: str | None, word: st
     """The words of FILE nearest to WORD, by cosine."""
     from regard.views.terminal.words import near_table
 
-    loaded = load(file, format, encoding)
+    loaded = load(file, format, encoding, json_to)
     found, lines = entry(loaded, word)
     near = loaded.nearest(found, k)
     lines.append(f"Nearest to '{visible(found)}' among {len(loaded):,} words:")
@@ -141,7 +142,7 @@ def sentence(file: str, format: str, encoding: str, json_to: str | None, text: s
     """TEXT as one vector: the average of its words' vectors in FILE."""
     from regard.views.terminal.words import format_vector
 
-    loaded = load(file, format, encoding)
+    loaded = load(file, format, encoding, json_to)
     made = loaded.sentence(text)
     known, unknown = len(made.found), len(made.unknown)
     lines = [f"Known ({known} of {known + unknown}): {listed(made.known, 200)}"]
@@ -167,7 +168,7 @@ def show(file: str, format: str, encoding: str, json_to: str | None, word: str |
     """What FILE holds; with WORD, that word's vector."""
     from regard.views.terminal.words import format_vector
 
-    loaded = load(file, format, encoding)
+    loaded = load(file, format, encoding, json_to)
     lines: list[RenderableType]
     if word is None:
         lines = [
@@ -187,8 +188,9 @@ def show(file: str, format: str, encoding: str, json_to: str | None, word: str |
     answer([*lines, *untrained(loaded)], result, json_to)
 
 
-def load(file: str, format: str, encoding: str) -> Words:
+def load(file: str, format: str, encoding: str, json_to: str | None) -> Words:
     """Load, with progress; words that come again in the file are told of on stderr."""
+    check_outputs(json=json_to)
     from regard.vectors.words import Words
 
     with counted("loading") as report:

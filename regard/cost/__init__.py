@@ -7,5 +7,5 @@ measurement.py run each at each length: seconds, bytes
 peak.py        the most bytes of tensors alive at once
 estimate.py    what a long text will take, by its beginning
 result.py      the numbers, and the exponent fitted to them
-chart.py, text.py, picture.py   the numbers to look at
+report.py      the numbers as a page of text (chart.py, units.py), or as a picture (picture.py)
 """

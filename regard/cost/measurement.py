@@ -21,7 +21,7 @@ from regard.errors import RegardError
 PROBE = 512
 """The length that is run to estimate how long the others will take."""
 Clock = Callable[[], float]
-Progress = Callable[[float, str], None]
+CostProgress = Callable[[float, str], None]
 """Told the share that is done, 0 to 1, and what is being done."""
 
 
@@ -32,7 +32,7 @@ def measure(
     repeats: int = 5,
     budget: float = 10.0,
     threads: int = 1,
-    progress: Progress = lambda share, what: None,
+    progress: CostProgress = lambda share, what: None,
 ) -> Costs:
     """Time and peak memory of each mechanism at each of the ``lengths``, on the CPU.
 
@@ -96,7 +96,7 @@ def fastest(run: Run, clock: Clock = time.thread_time, *, calls: int = 10) -> fl
 
 
 def _count(
-    runs: dict[tuple[Mechanism, int], Run], progress: Progress
+    runs: dict[tuple[Mechanism, int], Run], progress: CostProgress
 ) -> dict[tuple[Mechanism, int], int]:
     """Peak bytes of each run. It is each one's first call too, so the timing starts warm."""
     sizes = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,10 +35,10 @@ def find(model: str) -> ModelFiles:
     """
     if model in PINNED:
         return check(fetch(model), model)
-    path = Path(model).expanduser()
-    if path.is_dir():
+    path = Path(os.path.expanduser(model))
+    if os.path.isdir(path):  # False for a name that no file could have, where is_dir() raises
         return check(path, model)
-    if path.is_file():
+    if os.path.isfile(path):
         return _of_file(path, model)
     if not HUB_NAME.fullmatch(model) or model.startswith("."):
         raise ModelError(

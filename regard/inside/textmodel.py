@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -25,6 +26,10 @@ from regard.pieces.text import check_length, load_tokenizer, read_text
 
 PARTS = ("encoder", "decoder", "cross")
 """The attention of a model that has an encoder and a decoder."""
+PROBE = 8
+"""Characters a token of the bound that are cut first: of an enormous text that is enough to see."""
+CUT = 16
+"""Tokens that a word may have more where the probe cuts it."""
 MOST_WRITTEN = 128
 """Tokens that a model with a decoder writes if no target text is given."""
 
@@ -46,7 +51,7 @@ class TextModel:
     def title(self) -> str:
         """Its name where others will read it: of a folder or file the last part, no path."""
         path = Path(self.name)
-        return path.resolve().name if path.exists() else self.name
+        return path.resolve().name if os.path.exists(path) else self.name
 
     @property
     def has_both(self) -> bool:
@@ -61,6 +66,13 @@ class TextModel:
 
     def read(self, text: str, most: int | None = None) -> Pieces:
         """The tokens of ``text``, all of them: a text that is too long is refused."""
+        bound = min((n for n in (most, self.positions) if n is not None), default=len(text))
+        start = text[: PROBE * bound]
+        if len(start) < len(text) and len(read_text(self.tokenizer, start)) > bound + CUT:
+            raise DataError(
+                f"the text has more than {bound:,} tokens, the most here (--max-tokens, or the "
+                f"positions of {self.name}); nothing is cut off: give a shorter text, or its parts"
+            )
         tokens = read_text(self.tokenizer, text)
         if most is not None and len(tokens) > most:
             raise DataError(
@@ -83,8 +95,8 @@ class TextModel:
             elif target is None:
                 self.network(input_ids=ids, **self._no_cache())
             else:
-                told = torch.tensor([target.ids], device=device)
-                self.network(input_ids=ids, decoder_input_ids=told, **self._no_cache())
+                target_ids = torch.tensor([target.ids], device=device)
+                self.network(input_ids=ids, decoder_input_ids=target_ids, **self._no_cache())
 
     def target(self, tokens: Pieces, text: str | None, most: int | None = None) -> Pieces:
         """What the decoder reads: ``text``, or what the model itself writes (greedily)."""

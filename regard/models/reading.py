@@ -17,17 +17,25 @@ import torch
 from regard.errors import ConfigError, DataError
 from regard.models.classifier import Classifier
 from regard.models.language import LanguageModel
+from regard.pieces.grouping import by_word
 from regard.pieces.pieces import Pieces
-from regard.pieces.split import split
 from regard.pieces.text import learned_pieces
+from regard.pieces.tokenise import split
 from regard.pieces.tokenizer import BOS, EOS, SPECIAL, Tokenizer
-from regard.pieces.words import by_word
 from regard.record import record
 from regard.text import Word
 from regard.trace import Array, Step, Trace
 
 LOOSE = re.compile(r"\s+([.,!?;:])(?=\s|$)")
 """A mark that stands apart, as in text that is cut into words already."""
+
+
+ATTENTION = ("attention", "weights")
+"""The notes that say what each word attends to."""
+MOST_TOKENS = 4096
+"""Of one text: some 70 MB for each layer and head."""
+MOST_TRACED = 512
+"""Of one text of which every step is kept: some 200 MB for each layer."""
 
 
 @dataclass(frozen=True)
@@ -142,11 +150,14 @@ class Verdict:
         return Trace(steps, mechanism=self.model, tokens=self.words)
 
 
-def read_sentence(model: LanguageModel, tokens: Tokenizer, text: str) -> SentenceReading:
-    """Read ``text`` with a language model, and note what it does."""
-    pieces = _read(tokens, text).after(SPECIAL[BOS], BOS)
-    name = model.config.model
-    with torch.no_grad(), record(name, pieces.labels) as trace:
+def read_sentence(
+    model: LanguageModel, tokens: Tokenizer, text: str, *, traced: bool = True
+) -> SentenceReading:
+    """Read ``text`` with a language model, and note what it does: unless ``traced``, its attention
+    alone, which needs less room by the width of the model."""
+    pieces = _read(tokens, text, traced).after(SPECIAL[BOS], BOS)
+    name, only = model.config.model, None if traced else ATTENTION
+    with torch.no_grad(), record(name, pieces.labels, only=only) as trace:
         logits = model.eval()(torch.tensor([pieces.ids], device=model.device))[0]
     bits = -logits.double().log_softmax(-1).cpu() / math.log(2)
     following = torch.tensor([*pieces.ids[1:], EOS])
@@ -162,11 +173,14 @@ def read_sentence(model: LanguageModel, tokens: Tokenizer, text: str) -> Sentenc
     )
 
 
-def judge_sentence(model: Classifier, tokens: Tokenizer, text: str) -> Verdict:
-    """Judge ``text`` with a classifier, and note what it does."""
-    pieces = _read(tokens, text)
-    device = model.device
-    with torch.no_grad(), record(model.config.model, pieces.labels) as trace:
+def judge_sentence(
+    model: Classifier, tokens: Tokenizer, text: str, *, traced: bool = True
+) -> Verdict:
+    """Judge ``text`` with a classifier, and note what it does: unless ``traced``, its attention
+    alone."""
+    pieces = _read(tokens, text, traced)
+    device, only = model.device, None if traced else ATTENTION
+    with torch.no_grad(), record(model.config.model, pieces.labels, only=only) as trace:
         logits, weights = model.eval()(
             torch.tensor([pieces.ids], device=device), torch.tensor([len(pieces)], device=device)
         )
@@ -180,8 +194,17 @@ def judge_sentence(model: Classifier, tokens: Tokenizer, text: str) -> Verdict:
     )
 
 
-def _read(tokens: Tokenizer, text: str) -> Pieces:
+def _read(tokens: Tokenizer, text: str, traced: bool) -> Pieces:
+    """The pieces. What is noted of them grows with the square of their number: too many are refused
+    before the room is taken."""
     pieces = learned_pieces(tokens, [prepared(tokens, text)])[0]
+    most = MOST_TRACED if traced else MOST_TOKENS
+    if len(pieces) > most:
+        why = ", of which every step is kept" if traced else ""
+        raise DataError(
+            f"a text may have {most:,} tokens{why}, this one has {len(pieces):,}: every word "
+            "attends to all before it; give its sentences one a line, each is read on its own"
+        )
     if not len(pieces):
         raise DataError("there is nothing to read: the text is empty or all white space")
     return pieces

@@ -6,8 +6,8 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from regard.pieces.grouping import group
 from regard.pieces.pieces import Pieces, Place
-from regard.pieces.words import group
 from regard.text import Word
 
 SPECIAL = re.compile(r"\[(CLS|SEP|PAD|MASK|BOS|EOS)\]|</?(s|pad|mask|bos|eos)>|<\|[^|]*\|>")

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from regard.errors import DataError, ModelError, first_line
+from regard.pieces.grouping import group
 from regard.pieces.marks import UNKNOWN, from_labels, is_mark
 from regard.pieces.pieces import Pieces, Place
 from regard.pieces.tokenizer import SPECIAL, START, UNK, Tokenizer
-from regard.pieces.words import group
 
 FILES = ("tokenizer*", "vocab*", "*.model", "*.bpe")
 """What the files are called from which a tokenizer is made."""

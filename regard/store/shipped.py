@@ -39,7 +39,7 @@ def find_folder(name: str | os.PathLike[str], task: str | None = None) -> Path:
     known = names(task)
     if str(name) in known:
         return HOME / str(name)
-    if not Path(name).is_dir():
+    if not os.path.isdir(name):
         raise FileError(
             f"{str(name)!r} is neither a folder nor a model that comes with regard "
             f"({', '.join(known)}){nearest(str(name), known)}"

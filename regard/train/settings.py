@@ -12,23 +12,23 @@ import tomllib
 import types
 import typing
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any, TypeVar
 
-from regard.errors import ConfigError, FileError, nearest
+from regard.errors import ConfigError, nearest
+from regard.files import name_of, read_bytes
 
 Tree = dict[str, Any]
 T = TypeVar("T")
 
 
 def read_toml(path: str | os.PathLike[str]) -> Tree:
-    """The tables of a TOML file."""
+    """The tables of a TOML file; ``-`` is standard input."""
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{str(path)!r} is not TOML: {error}") from error
+        return tomllib.loads(read_bytes(path).decode("utf-8-sig"))
+    except RecursionError as error:
+        raise ConfigError(f"{name_of(path)} has lists nested too deeply") from error
+    except ValueError as error:  # no TOML, no UTF-8, or a number of thousands of digits
+        raise ConfigError(f"{name_of(path)} is not TOML: {error}") from error
 
 
 def parse_assignment(text: str) -> tuple[str, Any]:
@@ -38,7 +38,7 @@ def parse_assignment(text: str) -> tuple[str, Any]:
         raise ConfigError(f"a setting is written key=value, such as train.seed=3; got {text!r}")
     try:
         return key.strip(), tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):  # no TOML, or more digits or lists than it can hold
         pass
     try:
         return key.strip(), float(value)  # .5 is no TOML, but nobody means a text by it
@@ -51,7 +51,7 @@ def gathered(
 ) -> Tree:
     """Settings of a TOML file, over them those of flags, over these ``a.b=1``."""
     return merged(
-        read_toml(file) if file else {},
+        {} if file is None else read_toml(file),
         nested(flags),
         nested(parse_assignment(text) for text in assignments),
     )

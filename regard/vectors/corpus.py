@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from typing import IO, cast
 
 from regard.errors import FileError, RegardError
-from regard.pieces.split import split
-from regard.vectors.file import Progress, check_encoding, opened
+from regard.files import STDIN, is_stream, name_of, opened, share_read
+from regard.pieces.tokenise import split
+from regard.vectors.file import ReadProgress, check_encoding
 
 LONGEST = 10_000  # words; Gensim silently drops the rest of a longer sentence
 
@@ -25,7 +28,7 @@ class WordCorpus(ABC):
     sentences = 0
     cut_lines = 0
 
-    def __init__(self, passes: int, progress: Progress | None) -> None:
+    def __init__(self, passes: int, progress: ReadProgress | None) -> None:
         self.passes = passes
         self.progress = progress
         self.pass_number = 0
@@ -73,24 +76,24 @@ class FileCorpus(WordCorpus):
         spaces: bool,
         encoding: str,
         passes: int,
-        progress: Progress | None,
+        progress: ReadProgress | None,
     ) -> None:
         super().__init__(passes, progress)
         self.path = os.fspath(path)
-        self.name = repr(self.path)
+        self.name = name_of(path)
         self.lower, self.spaces, self.encoding = lower, spaces, encoding
         check_encoding(encoding)
-        if Path(path).exists() and not Path(path).is_file():
-            what = f"it is read {passes} times, which only a file can be"
-            raise FileError(f"cannot train on {self.path!r}: {what}")
+        self.kept = None
+        if self.path == STDIN or is_stream(path):
+            self.kept = _kept(path)  # a pipe can be read once, and it is read `passes` times
+            self.path = self.kept.name
 
     def read(self) -> Iterator[tuple[list[str], float]]:
         with opened(self.path) as (stream, raw):
-            size = max(1, os.fstat(raw.fileno()).st_size)
             for number, line in enumerate(stream, 1):
                 text = self.decode(line, number)
                 text = text.lower() if self.lower else text
-                yield text.split() if self.spaces else split(text), raw.tell() / size
+                yield text.split() if self.spaces else split(text), share_read(raw)
 
     def decode(self, line: bytes, number: int) -> str:
         try:
@@ -98,7 +101,16 @@ class FileCorpus(WordCorpus):
         except UnicodeDecodeError as error:
             what = f"{line[error.start : error.start + 8]!r} is not {self.encoding.upper()}"
             advice = "if you know the encoding, name it (encoding='latin-1', --encoding latin-1)"
-            raise FileError(f"{self.path!r}, line {number}: {what}; {advice}") from error
+            raise FileError(f"{self.name}, line {number}: {what}; {advice}") from error
+
+
+def _kept(path: str | os.PathLike[str]) -> IO[bytes]:
+    """A copy, as it is, of what a pipe holds; it goes with the object."""
+    copy = tempfile.NamedTemporaryFile(prefix="regard-")  # noqa: SIM115
+    with opened(path) as (stream, _):
+        shutil.copyfileobj(stream, copy)
+    copy.flush()
+    return cast(IO[bytes], copy)
 
 
 class ListCorpus(WordCorpus):
@@ -107,7 +119,7 @@ class ListCorpus(WordCorpus):
     name = "the list of sentences"
 
     def __init__(
-        self, sentences: Iterable[Sequence[str]], passes: int, progress: Progress | None
+        self, sentences: Iterable[Sequence[str]], passes: int, progress: ReadProgress | None
     ) -> None:
         super().__init__(passes, progress)
         # An iterator could be read only once.

@@ -8,17 +8,15 @@ word2vec binary  <count> <width>, then word, space, width float32
 from __future__ import annotations
 
 import codecs
-import gzip
 import os
 import stat
-import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import IO, cast
+from typing import IO
 
 from regard.errors import FileError, RegardError, nearest
+from regard.files import STDIN, opened
 from regard.vectors.rows import LONGEST_LINE, Matrix, VectorRows, add_binary, add_text, number
 
 FORMATS = ("auto", "glove", "word2vec", "word2vec-binary", "fasttext")
@@ -35,7 +33,8 @@ OTHER_FILES = {
 # Bytes that no text holds and that float32 numbers are full of.
 NOT_TEXT = bytes(set(range(32)) - set(b"\t\n\r\x0b\x0c\x1b"))
 
-Progress = Callable[[int, int], None]
+ReadProgress = Callable[[int, int], None]
+"""Called with how much is done, of how much."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +58,12 @@ def read_vectors(
     path: str | os.PathLike[str],
     format: str = "auto",
     encoding: str = "utf-8",
-    progress: Progress | None = None,
+    progress: ReadProgress | None = None,
 ) -> Contents:
-    """Read a vector file as a stream. ``progress(bytes done, bytes in all)`` is called often."""
+    """Read a vector file (``-``: standard input) as a stream.
+
+    ``progress(bytes done, bytes in all)`` is called often; not of a pipe, whose end is not known.
+    """
     name = os.fspath(path)
     if format not in FORMATS:
         what = f"format must be one of {', '.join(FORMATS)}, got {format!r}"
@@ -90,33 +92,18 @@ def read_vectors(
 def check_encoding(encoding: str) -> None:
     try:
         codecs.lookup(encoding)
-    except LookupError:
+    except (LookupError, ValueError):  # the second for letters that no name has
         what = f"no encoding is called {encoding!r}; try 'utf-8' or 'latin-1'"
         raise RegardError(what) from None
 
 
-@contextmanager
-def opened(path: str) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
-    """The content as a stream, unpacked if it is gzip, and the file itself for its position."""
-    try:
-        with open(path, "rb") as raw:
-            if raw.peek(2)[:2] == b"\x1f\x8b":
-                with gzip.GzipFile(fileobj=raw, mode="rb") as unpacked:
-                    yield cast(IO[bytes], unpacked), raw
-            else:
-                yield raw, raw
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        what = f"the gzip data of {path!r} are cut or damaged ({error}); get the file again"
-        raise FileError(what) from error
-    except OSError as error:
-        raise FileError(f"cannot read {path!r}: {error.strerror or error}") from error
-
-
-def read_chunks(stream: IO[bytes], raw: IO[bytes], progress: Progress | None) -> Iterator[bytes]:
+def read_chunks(
+    stream: IO[bytes], raw: IO[bytes], progress: ReadProgress | None
+) -> Iterator[bytes]:
     size = os.fstat(raw.fileno()).st_size
     while chunk := stream.read(CHUNK):
         yield chunk
-        if progress:
+        if progress and raw.seekable():
             progress(min(raw.tell(), size), size)
 
 
@@ -223,6 +210,8 @@ def refuse_cut(path: str, format: str, header: Header) -> None:
     A binary row takes at least 1 + 4·width bytes, a text row 2·width + 1 and one line: counting
     the line ends takes a hundredth of the time of reading the numbers.
     """
+    if path == STDIN:
+        return
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode):
         return

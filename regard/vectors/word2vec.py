@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from regard.errors import MissingExtraError, RegardError, nearest
 from regard.vectors.corpus import FileCorpus, ListCorpus, WordCorpus
-from regard.vectors.file import Progress
+from regard.vectors.file import ReadProgress
 from regard.vectors.words import Words
 
 ALGORITHMS = ("cbow", "skipgram")
@@ -109,7 +109,7 @@ def train(
     lower: bool = True,
     spaces: bool = False,
     encoding: str = "utf-8",
-    progress: Progress | None = None,
+    progress: ReadProgress | None = None,
 ) -> Training:
     """Train on a text file, one sentence a line, or on sentences that are lists of words.
 

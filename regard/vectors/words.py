@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from regard.errors import RegardError, ShapeError, UnknownWordError, nearest
-from regard.pieces.split import tokenise
-from regard.vectors.file import Progress, read_vectors
+from regard.pieces.tokenise import tokenise
+from regard.vectors.file import ReadProgress, read_vectors
 from regard.vectors.rows import Matrix
 from regard.vectors.save import write_vectors
 
@@ -90,7 +90,7 @@ class Words:
         format: str = "auto",
         *,
         encoding: str = "utf-8",
-        progress: Progress | None = None,
+        progress: ReadProgress | None = None,
     ) -> Words:
         """Read a GloVe, word2vec or fastText file, plain or gzip, holding the vectors once.
 

@@ -51,6 +51,7 @@ def make_app(models: dict[str, TextModel], most_tokens: int, hosts: set[str]) ->
             Route("/api/looks/{id}/document", whole),
             Route("/api/looks/{id}/links/{row:int}/{column:int}", link),
             Route("/api/looks/{id}/layers/{layer:int}", layer),
+            Route("/api/looks/{id}/layers/{layer:int}/contexts/{row:int}", contexts),
             Route("/api/looks/{id}/layers/{layer:int}/heads/{head:int}", head),
             Route("/api/looks/{id}/layers/{layer:int}/heads/{head:int}/rows/{row:int}", row),
             Route(
@@ -97,8 +98,10 @@ async def ask(request: Request) -> Response:
     try:
         body = json.loads(await read_body(request))
         name, text, target = body["model"], body["text"], body.get("target")
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return _error(400, 'the body must be JSON: {"model": …, "text": …}')
+    if not isinstance(name, str):
+        return _error(400, "model must be a string")
     if not isinstance(text, str) or not isinstance(target, str | None):
         return _error(400, "text must be a string")
     if name not in tasks.models:
@@ -134,6 +137,10 @@ async def link(request: Request) -> Response:
 
 async def layer(request: Request) -> Response:
     return await _part(request, parts.heads, "layer")
+
+
+async def contexts(request: Request) -> Response:
+    return await _part(request, parts.contexts, "layer", "row")
 
 
 async def head(request: Request) -> Response:

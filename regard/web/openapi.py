@@ -68,6 +68,10 @@ def description(most_tokens: int) -> dict[str, Any]:
                 "get": _read("Kind, entropy and small picture of each head", "application/json"),
                 "parameters": _path("id", "layer"),
             },
+            "/api/looks/{id}/layers/{layer}/contexts/{row}": {
+                "get": _read("What one token takes in every head", "application/json"),
+                "parameters": _path("id", "layer", "row"),
+            },
             HEAD: {
                 "get": _read("Queries, keys and values of one head", "application/json"),
                 "parameters": _path("id", "layer", "head"),

@@ -51,6 +51,11 @@ def link(look: Exploration, row: int, column: int) -> dict[str, Any]:
     return {"query": row, "key": column, "layers": look.link(row, column)}
 
 
+def contexts(look: Exploration, layer: int, row: int) -> dict[str, Any]:
+    """What one token takes in every head of a layer; null if the values are not there."""
+    return {"query": row, "heads": look.contexts(layer, row)}
+
+
 def row(look: Exploration, layer: int, head: int, number: int) -> dict[str, Any]:
     """One row of weights as JSON, for scripts."""
     return {"query": number, "weights": look.map(layer, head)[number].tolist()}

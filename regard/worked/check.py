@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,8 +13,12 @@ from regard.errors import ExampleError
 from regard.trace import Array, Trace
 from regard.worked.claims import Claim, claims_of
 from regard.worked.consequence import Consequences
-from regard.worked.example import Example, compute
+from regard.worked.diagnosis import diagnose, rounded_too_far
+from regard.worked.example import Example
 from regard.worked.remarks import remarks_on
+from regard.worked.slips import slips
+from regard.worked.source import plain
+from regard.worked.stages import compute
 
 
 @dataclass(frozen=True)
@@ -25,14 +31,17 @@ class Wrong:
     correct: float
     carried: bool
     """Whether it follows from claims of earlier steps: wrong input, right arithmetic."""
+    slip: str = ""
+    """The mistake that gives this number, as the end of "… is what you get if"."""
 
     def to_dict(self) -> dict[str, Any]:
-        return {
+        content = {
             "step": self.step,
             "index": list(self.index),
             "claimed": self.claimed,
             "correct": self.correct,
         }
+        return content | {"slip": self.slip} if self.slip else content
 
 
 @dataclass
@@ -42,20 +51,42 @@ class Report:
     example: Example
     trace: Trace
     claims: dict[str, Claim]
-    right: dict[str, int] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+    """How many numbers of each step are right."""
     wrong: list[Wrong] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
+    @property
+    def right(self) -> int:
+        """How many numbers are right."""
+        return sum(self.counts.values())
+
+    @property
+    def ok(self) -> bool:
+        """Whether no number is wrong."""
+        return not self.wrong
+
     def to_dict(self) -> dict[str, Any]:
         return {
-            "right": sum(self.right.values()),
+            "right": self.right,
             "wrong": [wrong.to_dict() for wrong in self.wrong],
             "remarks": self.remarks,
         }
 
 
-def check(example: Example) -> Report:
-    """Compute the example and compare every claimed number."""
+def check(example: Example | Mapping[str, Any] | str | os.PathLike[str]) -> Report:
+    """Compute a worked example and compare every claimed number.
+
+    ``example`` is a dictionary with the keys of a file (numbers, lists or arrays), a file, or the
+    name of an example that comes with regard.
+
+    >>> result = regard.check({"scores": [[112, 96]], "d_k": 64, "claims": {"weights": mine}})
+    >>> assert result.ok, result.wrong
+    """
+    if isinstance(example, Mapping):
+        example = Example.from_dict(plain(dict(example)))
+    elif not isinstance(example, Example):
+        example = Example.load(example)
     trace = compute(example)
     try:
         claims = claims_of(example, trace)
@@ -67,18 +98,51 @@ def check(example: Example) -> Report:
         for step in trace:
             if step.name in claims:
                 _compare(report, claims[step.name], step.value)
-        report.remarks = remarks_on(example, {n: (c.value, c.tolerance) for n, c in claims.items()})
+        report.remarks = remarks_on(example, trace, claims)
     return report
 
 
 def _compare(report: Report, claim: Claim, correct: Array) -> None:
     off = claim.made & ~(np.abs(claim.value - correct) <= claim.tolerance)
-    follows = Consequences(report.example, report.trace, report.claims).of(claim.step)
-    report.right[claim.step] = int((claim.made & ~off).sum())
-    for index in map(tuple, np.argwhere(off)):
-        carried = follows is not None and bool(
-            abs(claim.value[index] - follows[index]) <= claim.tolerance[index]
-        )
-        place = tuple(int(i) for i in index)
+    report.counts[claim.step] = int((claim.made & ~off).sum())
+    wrong = [tuple(map(int, index)) for index in np.argwhere(off)]
+    if not wrong:
+        return
+    consequences = Consequences(report.example, report.trace, report.claims)
+    follows = consequences.of(claim.step)
+    carried = set[tuple[int, ...]]()
+    if follows is not None:
+        near = np.abs(claim.value - follows) <= claim.tolerance
+        carried = {index for index in wrong if near[index]}
+    own = [index for index in wrong if index not in carried]
+    said = _slips(report, claim, correct, own, consequences)
+    if carried and not report.wrong:  # nothing before it is wrong, only rounded
+        said |= dict.fromkeys(carried, "it is made of the rounded numbers claimed before")
+    for index in wrong:
         claimed, true = float(claim.value[index]), float(correct[index])
-        report.wrong.append(Wrong(claim.step, place, claimed, true, carried))
+        report.wrong.append(
+            Wrong(claim.step, index, claimed, true, index in carried, said.get(index, ""))
+        )
+
+
+def _slips(
+    report: Report,
+    claim: Claim,
+    correct: Array,
+    own: list[tuple[int, ...]],
+    consequences: Consequences,
+) -> dict[tuple[int, ...], str]:
+    """What made the numbers that are wrong by themselves, where that can be told."""
+    if not own or claim.step in report.example.given:
+        return {}
+    steps = [s.name for s in report.trace if s.derived is None]
+    right = {name: report.trace.value(name).astype(np.float64) for name in steps}
+    claimed = {n: consequences.given(n) if n != claim.step else right[n] for n in right}
+    tried = [
+        slip for known in (right, claimed) for slip in slips(report.example, claim.step, known)
+    ]
+    found = {index: slip.says for index, slip in diagnose(claim, correct, own, tried).items()}
+    for index in own:
+        if index not in found and rounded_too_far(claim, correct, index):
+            found[index] = f"{float(correct[index]):.4g} is rounded too far"
+    return found

@@ -17,7 +17,7 @@ import numpy as np
 from regard.errors import ExampleError, nearest
 from regard.trace import Array, Trace
 from regard.worked.example import Example
-from regard.worked.fields import count, finite, shown, wrong
+from regard.worked.fields import count, finite, shown, times, wrong
 
 EXACT = 1e-9
 """What float64 arithmetic may be off by."""
@@ -38,6 +38,12 @@ class Claim:
         """Which numbers are claimed."""
         return np.isfinite(self.value)
 
+    @property
+    def unit(self) -> Array:
+        """What the last written digit counts: 0.01 for 0.48, 1 for a whole number."""
+        exact = self.tolerance <= EXACT
+        return np.where(exact, 1.0, 2 * self.tolerance)
+
 
 def claims_of(example: Example, trace: Trace) -> dict[str, Claim]:
     """The claims by step; each line of the file is a whole array or an indexed part of it."""
@@ -48,7 +54,7 @@ def claims_of(example: Example, trace: Trace) -> dict[str, Claim]:
         _check_name(key, name, trace)
         shape = trace.value(name).shape
         if len(index) > len(shape) or any(i >= n for i, n in zip(index, shape, strict=False)):
-            raise _wrong(key, f": {name} has the shape {_times(shape)}, counted from 0")
+            raise _wrong(key, f": {name} has the shape {times(shape)}, counted from 0")
         _check_overlap(key, index, before.setdefault(name, []))
         claim = gathered.setdefault(name, Claim(name, np.full(shape, np.nan), np.zeros(shape)))
         value, tolerance = _numbers(key, content, shape[len(index) :], example.tolerance)
@@ -142,8 +148,4 @@ def _called(shape: Index | None) -> str:
         return "rows of different lengths"
     if not shape:
         return "one number"
-    return f"a list of {count(shape[0], 'number')}" if len(shape) == 1 else _times(shape)
-
-
-def _times(shape: Index) -> str:
-    return " x ".join(map(str, shape))
+    return f"a list of {count(shape[0], 'number')}" if len(shape) == 1 else times(shape)

@@ -1,6 +1,6 @@
-"""Example: a worked example of attention in a TOML file, and its computation.
+"""Example: a worked example of attention in a file; ``stages`` says how it is computed.
 
-mechanism = "scaled"                    # simple, dot, scaled or multihead
+mechanism = "scaled"                    # dialects.py has the others
 tokens = ["thinking", "machines"]       # optional
 x = [[1, 0], [0, 1]]                    # a vector for each token
 w_q = [[鈥, 鈥                          # w_k, w_v; w_o optional
@@ -8,70 +8,42 @@ layout = "columns-are-outputs"          # Q = X W; "rows-are-outputs": Q = X W岬
 heads = 2                               # optional, as are mask, d_k, positions, tolerance
 [claims]                                # numbers to be checked, by the name of the step
 "scores[0]" = [0.48, 0.80]
+
+A later step may be given in place of x and the matrices: queries, keys, values, scores, scaled.
 """
 
 from __future__ import annotations
 
-import functools
-import math
 import os
-import sys
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-import torch
-from torch import Tensor
-
-from regard.attention import Mask, causal, dot, scaled_dot, self_attention
-from regard.attention.score import Score
-from regard.attention.self_attention import attend_heads
 from regard.errors import ExampleError, nearest
-from regard.record import note, record
-from regard.trace import Array, Trace
-from regard.vectors.positions import sinusoidal
-from regard.worked.fields import (
-    choice,
-    count,
-    mask,
-    matrix,
-    positive,
-    shown,
-    table,
-    text,
-    tokens,
-    whole,
-    wrong,
-)
+from regard.trace import Array
+from regard.worked.dialects import AXES, DIALECTS, MATRICES, PROJECTED, STEPS, usual
+from regard.worked.fields import array, choice, mask, positive, shown, table, text, tokens, whole
+from regard.worked.fields import wrong as wrong_key
+from regard.worked.fit import check_fit, keys_of, queries_of
+from regard.worked.parts import Parts
 from regard.worked.source import ExampleFile
 
-MECHANISMS = ("simple", "dot", "scaled", "multihead")
 LAYOUTS = ("columns-are-outputs", "rows-are-outputs", "row-per-word")
-MATRICES = ("w_q", "w_k", "w_v", "w_o")
 KEYS = (
     *("title", "mechanism", "tokens", "x", *MATRICES, "layout", "heads", "mask", "d_k"),
-    *("positions", "tolerance", "claims"),
+    *("positions", "tolerance", "claims", "key_heads", "scale", "memory_tokens"),
+    *(name for name in AXES if name not in ("x", *MATRICES)),
 )
 
 
 @dataclass(frozen=True)
-class Example:
+class Example(Parts):
     """A worked example: what goes in, how to read the matrices, and what somebody claims."""
 
-    mechanism: str
-    tokens: list[str]
-    x: Array
-    """(tokens, width)"""
-    matrices: dict[str, Array] = field(default_factory=dict)
-    """w_q, w_k, w_v, w_o as written; ``layout`` says how to read them."""
-    layout: str = "columns-are-outputs"
-    heads: int = 1
-    mask: Array | str | None = None
-    d_k: float | None = None
     positions: str | None = None
     tolerance: float | None = None
     claims: dict[str, Any] = field(default_factory=dict)
     title: str = ""
+    memory_tokens: list[str] = field(default_factory=list)
 
     layout_given: bool = True
     """False if nobody said the layout and it was found from the shapes."""
@@ -79,11 +51,11 @@ class Example:
     """The file it comes from, for errors that are found later."""
 
     def __post_init__(self) -> None:
-        self.check()
+        check_fit(self)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Example:
-        """Read a TOML file; errors say the file, what is wrong and, where known, the line."""
+        """Read a file; errors say the file, what is wrong and, where known, the line."""
         return cls.from_file(ExampleFile.read(path))
 
     @classmethod
@@ -96,240 +68,80 @@ class Example:
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Example:
-        """Check the content of a TOML file and make the example of it."""
+        """Check the content of a file and make the example of it."""
         for key in content:
             if key not in KEYS:
                 hint = nearest(key, KEYS) or f"; known: {', '.join(KEYS)}"
-                raise wrong(key, f"unknown key {shown(key)}{hint}")
-        x = matrix(content, "x")
-        matrices = {n: matrix(content, n) for n in MATRICES if n in content}
+                raise wrong_key(key, f"unknown key {shown(key)}{hint}")
+        heads = whole(content, "heads", 1)
+        given = _arrays(content, heads)
+        scale_given = "d_k" in content or "scale" in content
+        mechanism = choice(content, "mechanism", tuple(DIALECTS), usual(set(given), scale_given))
+        if not given:
+            array(content, DIALECTS[mechanism].query, 2)  # says that it is missing
+        if "positions" in content and DIALECTS[mechanism].query not in given:
+            raise wrong_key("positions", "positions are added to x, which is missing")
+        queries, keys = queries_of(mechanism, given), keys_of(mechanism, given)
         return cls(
-            choice(content, "mechanism", MECHANISMS, "scaled" if matrices else "simple"),
-            tokens(content, len(x)),
-            x,
-            matrices,
-            layout=choice(content, "layout", LAYOUTS, infer_layout(x, matrices)),
-            heads=whole(content, "heads", 1),
-            mask=mask(content, len(x)),
+            mechanism,
+            tokens(content, *_named(mechanism, given)),
+            given,
+            layout=choice(content, "layout", LAYOUTS, infer_layout(mechanism, given)),
+            heads=heads,
+            key_heads=whole(content, "key_heads", 1) if "key_heads" in content else None,
+            mask=mask(content, queries, keys),
             d_k=positive(content, "d_k"),
+            scale=positive(content, "scale"),
             positions=choice(content, "positions", ("sinusoidal",), None),
             tolerance=positive(content, "tolerance"),
             claims=table(content, "claims"),
             title=text(content, "title"),
+            memory_tokens=_memory_tokens(content, mechanism, given),
             layout_given="layout" in content,
         )
-
-    def check(self) -> None:
-        """Raise unless the parts fit together."""
-        self._check_mechanism()
-        self._check_row_per_word()
-        for name, w in self.matrices.items():
-            if name != "w_o":
-                self._check_matrix(name, w)
-        if self.matrices:
-            self._check_outputs()
 
     def located(self, error: ExampleError) -> ExampleError:
         """The error with the file and the line in front, if the example comes from a file."""
         return self.source.located(error) if self.source else error
 
-    def _check_mechanism(self) -> None:
-        name = self.mechanism
-        if name == "simple" and self.matrices:
-            raise wrong(
-                "mechanism",
-                "simple self-attention has no weight matrices, got "
-                f'{", ".join(self.matrices)}; use mechanism = "scaled"',
+
+def _arrays(content: dict[str, Any], heads: int) -> dict[str, Array]:
+    """What is given; steps of several heads have a matrix for each."""
+    return {
+        name: array(content, name, len(axes) + (name in STEPS and heads > 1))
+        for name, axes in AXES.items()
+        if name in content
+    }
+
+
+def _named(mechanism: str, given: dict[str, Array]) -> tuple[int, str]:
+    """How many tokens there must be, and what each is for."""
+    dialect = DIALECTS[mechanism]
+    if dialect.query in given:
+        return len(given[dialect.query]), f"row of {dialect.query}"
+    if dialect.memory != dialect.query:
+        return queries_of(mechanism, given), "query"
+    return keys_of(mechanism, given), "key"
+
+
+def _memory_tokens(content: dict[str, Any], mechanism: str, given: dict[str, Array]) -> list[str]:
+    dialect = DIALECTS[mechanism]
+    if dialect.memory == dialect.query:
+        if "memory_tokens" in content:
+            raise wrong_key(
+                "memory_tokens", f"mechanism {mechanism!r} has no memory: drop memory_tokens"
             )
-        missing = [n for n in MATRICES[:3] if n not in self.matrices]
-        if name != "simple" and missing:
-            raise wrong(
-                "mechanism",
-                f"mechanism {name!r} needs w_q, w_k and w_v; {missing[0]} is missing",
-            )
-        if self.heads != 1 and name != "multihead":
-            raise wrong(
-                "heads",
-                f'heads = {shown(self.heads)} needs mechanism = "multihead", got {name!r}',
-            )
-        if self.d_k is not None and name in ("simple", "dot"):
-            raise wrong(
-                "d_k",
-                f"d_k is what scores are divided by the root of, but mechanism {name!r} is not "
-                'scaled: drop d_k, or use mechanism = "scaled"',
-            )
-
-    def _check_row_per_word(self) -> None:
-        """That reading makes one number of each word: there is nothing to cut or to mix."""
-        if self.layout != "row-per-word":
-            return
-        if self.heads != 1:
-            raise wrong(
-                "heads",
-                "with layout 'row-per-word' a query is one number, which cannot be cut into "
-                f"{shown(self.heads)} heads: drop heads, or use another layout",
-            )
-        if "w_o" in self.matrices:
-            raise wrong(
-                "w_o",
-                "with layout 'row-per-word' each word has one number, which w_o cannot mix: drop "
-                "w_o, or use another layout",
-            )
-
-    def _check_matrix(self, name: str, w: Array) -> None:
-        n, width = self.x.shape
-        expected = {
-            "columns-are-outputs": (w.shape[0] == width, f"{_rows(width)} (the width of x)"),
-            "rows-are-outputs": (w.shape[1] == width, f"{_columns(width)} (the width of x)"),
-            "row-per-word": (w.shape == (n, width), f"the shape of x, {n} x {width}"),
-        }[self.layout]
-        if not expected[0]:
-            raise wrong(
-                name,
-                f"with layout {self.layout!r}, {name} must have {expected[1]}, "
-                f"got {w.shape[0]} x {w.shape[1]}",
-            )
-
-    def _check_outputs(self) -> None:
-        """What the matrices give must fit together: queries and keys, heads, and W_O."""
-        given = {name: self.outputs(name) for name in MATRICES[:3]}
-        if given["w_q"] != given["w_k"]:
-            raise wrong(
-                "w_k",
-                "queries and keys must be of one width, for their dot product: with layout "
-                f"{self.layout!r}, w_q gives {count(given['w_q'], 'number')} and w_k gives "
-                f"{given['w_k']}",
-            )
-        for name, outputs in given.items():
-            if outputs % self.heads:
-                raise wrong(
-                    "heads",
-                    f"heads must divide the outputs of {name}: {outputs} cannot be cut into "
-                    f"{shown(self.heads)} equal parts",
-                )
-        if "w_o" in self.matrices:
-            self._check_w_o(given["w_v"])
-
-    def _check_w_o(self, inputs: int) -> None:
-        rows, columns = self.matrices["w_o"].shape
-        got = columns if self.layout == "rows-are-outputs" else rows
-        if got != inputs:
-            lines = _columns(inputs) if self.layout == "rows-are-outputs" else _rows(inputs)
-            raise wrong(
-                "w_o",
-                f"with layout {self.layout!r}, w_o must have {lines} (the outputs of w_v), "
-                f"got {rows} x {columns}",
-            )
-
-    def outputs(self, name: str) -> int:
-        """How many numbers the matrix ``name`` makes of a vector, over all heads."""
-        rows, columns = self.matrices[name].shape
-        outputs = {"columns-are-outputs": columns, "rows-are-outputs": rows, "row-per-word": 1}
-        return int(outputs[self.layout])
-
-    @property
-    def width_of_keys(self) -> int:
-        """How many numbers a key of one head has: what d_k should be."""
-        return self.outputs("w_k") // self.heads if self.matrices else int(self.x.shape[1])
+        return []
+    return tokens(content, keys_of(mechanism, given), "key", "memory_tokens")
 
 
-def compute(example: Example) -> Trace:
-    """Run the example in float64 and record every step."""
-    x = torch.from_numpy(example.x)
-    with record(example.mechanism, example.tokens) as trace:
-        if example.positions is not None:
-            x = add_positions(x)
-        if example.layout == "row-per-word" and example.matrices:
-            _attend_row_per_word(example, x)
-        else:
-            _attend(example, x)
-    for step in ("queries", "keys", "values", "scores", "context", "output"):
-        if step in trace and not np.isfinite(trace.value(step)).all():
-            raise example.located(
-                ExampleError(
-                    f"the numbers are too large to compute with: {step} would exceed "
-                    f"{sys.float_info.max:.1e}; scale x and the matrices down"
-                )
-            )
-    return trace
-
-
-def _attend(example: Example, x: Tensor) -> None:
-    rows = example.layout == "rows-are-outputs"
-    tensors = {name: torch.from_numpy(w) for name, w in example.matrices.items()}
-    w = {name: tensor.mT if rows else tensor for name, tensor in tensors.items()}
-    self_attention(
-        x,
-        w.get("w_q"),
-        w.get("w_k"),
-        w.get("w_v"),
-        w.get("w_o"),
-        heads=example.heads,
-        score=_score(example),
-        mask=_as_mask(example.mask),
-        need_weights=True,
-        how=("X W_Q岬�", "X W_K岬�", "X W_V岬�") if rows and w else None,
-    )
-
-
-def _attend_row_per_word(example: Example, x: Tensor) -> None:
-    """Attention of one number a word: x_i 路 row i of each matrix."""
-    w = [torch.from_numpy(example.matrices[name]) for name in MATRICES[:3]]
-    query, key, value = ((x * m).sum(-1, keepdim=True) for m in w)
-    note("input", x, axes=("position", "width"), formula="x_i", meaning="As written.")
-    attend_heads(
-        query,
-        key,
-        value,
-        heads=1,
-        score=_score(example),
-        mask=_as_mask(example.mask),
-        need_weights=True,
-        w_o=None,
-        how=("x_i 路 row i of W_Q", "x_i 路 row i of W_K", "x_i 路 row i of W_V"),
-    )
-
-
-def add_positions(x: Tensor) -> Tensor:
-    """Note the embeddings and the sinusoidal positions; their sum is the input of attention."""
-    axes = ("position", "width")
-    note("embedding", x, axes=axes, formula="word vector", meaning="What each word means.")
-    table = sinusoidal(*x.shape, dtype=x.dtype)
-    note(
-        "positions",
-        table,
-        axes=axes,
-        formula="sin, cos(pos / 10000^(2i/d))",
-        meaning="Where each word stands, added to its vector.",
-    )
-    return x + table
-
-
-def infer_layout(x: Array, matrices: dict[str, Array]) -> str:
+def infer_layout(mechanism: str, given: dict[str, Array]) -> str:
     """The layout that fits the shapes of W_Q, W_K and W_V; the paper's X W where both do."""
-    shapes = [w.shape for name, w in matrices.items() if name != "w_o"]
-    as_columns = sum(rows == x.shape[1] for rows, _ in shapes)
-    as_rows = sum(columns == x.shape[1] for _, columns in shapes)
-    return "rows-are-outputs" if as_rows > as_columns else "columns-are-outputs"
-
-
-def _score(example: Example) -> Score:
-    if example.mechanism in ("simple", "dot"):
-        return dot
-    if example.d_k is None:
-        return scaled_dot
-    return functools.partial(scaled_dot, scale=1 / math.sqrt(example.d_k))
-
-
-def _as_mask(mask: Array | str | None) -> Mask | Tensor | None:
-    if isinstance(mask, str):
-        return causal()
-    return None if mask is None else torch.from_numpy(mask)
-
-
-def _rows(n: int) -> str:
-    return count(n, "row")
-
-
-def _columns(n: int) -> str:
-    return count(n, "column")
+    dialect, fits = DIALECTS[mechanism], {"rows": 0, "columns": 0}
+    for step, letter in PROJECTED.items():
+        source = given.get(dialect.query if step == "queries" else dialect.memory)
+        if source is not None and f"w_{letter}" in given:
+            rows, columns = given[f"w_{letter}"].shape
+            fits["columns"] += rows == source.shape[-1]
+            fits["rows"] += columns == source.shape[-1]
+    return "rows-are-outputs" if fits["rows"] > fits["columns"] else "columns-are-outputs"

@@ -59,60 +59,146 @@ def count(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
-def matrix(content: dict[str, Any], key: str) -> Array:
-    """Rows of finite numbers, all of one length."""
+def array(content: dict[str, Any], key: str, axes: int) -> Array:
+    """Finite numbers, nested so many lists deep: a row of them, rows, or rows for each head."""
     if key not in content:
-        raise wrong(key, f"{key} is missing: a list of rows of numbers")
-    rows = content[key]
-    if not isinstance(rows, list) or not rows or not all(isinstance(r, list) and r for r in rows):
-        raise wrong(key, f"{key} must be a list of rows of numbers, like [[1, 0], [0, 1]]")
-    for i, row in enumerate(rows):
-        if len(row) != len(rows[0]):
+        raise wrong(key, f"{key} is missing: {FORMS[axes][0]}")
+    return _nested(key, key, content[key], axes)
+
+
+FORMS = {
+    1: ("a list of numbers", "[1, 0]"),
+    2: ("a list of rows of numbers", "[[1, 0], [0, 1]]"),
+    3: ("a list of matrices, one for each head", "[[[1, 0], [0, 1]], [[0, 1], [1, 0]]]"),
+}
+"""How an array of so many axes is called, and an example of one."""
+
+
+def _nested(key: str, name: str, parts: Any, axes: int) -> Array:
+    called, like = FORMS[axes]
+    deeper = axes > 1
+    if not isinstance(parts, list) or not parts:
+        raise wrong(key, f"{name} must be {called}, like {like}")
+    if deeper and not all(isinstance(part, list) and part for part in parts):
+        raise wrong(key, f"{name} must be {called}, like {like}")
+    if not deeper:
+        return np.array([finite(key, n, f"{name}[{i}]") for i, n in enumerate(parts)])
+    rows = [len(part) for part in parts]
+    for i, length in enumerate(rows):
+        if length != rows[0]:
+            noun = "number" if axes == 2 else "row"
             raise wrong(
                 key,
-                f"{key} is ragged: row 1 has {count(len(rows[0]), 'number')}, row {i + 1} has "
-                f"{len(row)}; all rows must be of one length",
+                f"{name} is ragged: row 1 has {count(rows[0], noun)}, row {i + 1} has {length}; "
+                "all rows must be of one length",
             )
-    numbers = [
-        [finite(key, number, f"{key}[{i}][{j}]") for j, number in enumerate(row)]
-        for i, row in enumerate(rows)
-    ]
-    return np.array(numbers, dtype=np.float64)
+    made = [_nested(key, f"{name}[{i}]", part, axes - 1) for i, part in enumerate(parts)]
+    for i, part in enumerate(made):
+        if part.shape != made[0].shape:
+            raise wrong(
+                key,
+                f"{name} is ragged: {name}[0] has the shape {times(made[0].shape)}, {name}[{i}] "
+                f"has {times(part.shape)}; all must be of one shape",
+            )
+    return np.array(made, dtype=np.float64)
 
 
-def mask(content: dict[str, Any], n: int) -> Array | str | None:
-    """ "causal", or a boolean n × n matrix, True = may attend; None if not given."""
-    rows = content.get("mask")
-    if rows is None or rows == "causal":
-        return rows
+def times(shape: tuple[int, ...]) -> str:
+    """``3 x 4``"""
+    return " x ".join(map(str, shape))
+
+
+RULES = ("causal", "padding", "window", "matrix")
+"""What a mask may be made of; all that are given must allow."""
+
+
+def mask(content: dict[str, Any], queries: int, keys: int) -> dict[str, Any] | None:
+    """The rules of the mask by name; None if there is none.
+
+    "causal", or boolean rows (True = may attend), or a table: causal = true, padding = how many
+    keys are real, window = how far a query sees, or [back, ahead], matrix = boolean rows.
+    """
+    given = content.get("mask")
+    if given is None:
+        return None
+    if isinstance(given, list):
+        given = {"matrix": given}
+    if given == "causal":
+        given = {"causal": True}
+    if not isinstance(given, dict) or not given:
+        hint = nearest(given, ("causal",)) if isinstance(given, str) else ""
+        raise wrong(
+            "mask",
+            'mask must be "causal" or rows of true (may attend) and false, or a table such as '
+            f"{{padding = 2}} or {{window = 1}}, got {shown(given)}{hint}",
+        )
+    rules = {}
+    for name, value in given.items():
+        if name not in RULES:
+            hint = nearest(name, RULES) or f"; known: {', '.join(RULES)}"
+            raise wrong("mask", f"unknown rule of the mask {shown(name)}{hint}")
+        rules[name] = _rule(name, value, queries, keys)
+    return rules
+
+
+def _rule(name: str, value: Any, queries: int, keys: int) -> Any:
+    if name == "matrix":
+        return _allowed(value, queries, keys)
+    if name == "causal":
+        if value is not True:
+            raise wrong("mask", f"mask.causal must be true or left out, got {shown(value)}")
+        return True
+    if name == "padding":
+        if not _is_whole(value) or value > keys:
+            raise wrong(
+                "mask",
+                "mask.padding is how many of the keys are real, a whole number from 0 to "
+                f"{keys}, got {shown(value)}",
+            )
+        return value
+    both = value if isinstance(value, list) else [value, value]
+    if len(both) != 2 or not all(map(_is_whole, both)):
+        raise wrong(
+            "mask",
+            "mask.window is how many positions a query sees back and ahead, a whole number or "
+            f"[back, ahead], got {shown(value)}",
+        )
+    return tuple(both)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _allowed(rows: Any, queries: int, keys: int) -> Array:
+    """A boolean queries × keys matrix."""
     good = isinstance(rows, list) and all(
         isinstance(row, list) and all(isinstance(v, bool) for v in row) for row in rows
     )
     if not good:
         got = f", got {shown(rows)}" if not isinstance(rows, list) else ""
-        hint = nearest(rows, ("causal",)) if isinstance(rows, str) else ""
-        raise wrong(
-            "mask", f'mask must be "causal" or rows of true (may attend) and false{got}{hint}'
-        )
-    if len(rows) != n or any(len(row) != n for row in rows):
+        raise wrong("mask", f'mask must be "causal" or rows of true (may attend) and false{got}')
+    if len(rows) != queries or any(len(row) != keys for row in rows):
         widths = sorted({len(row) for row in rows})
         width = widths[0] if len(widths) == 1 else f"({' or '.join(map(str, widths)) or 0})"
         raise wrong(
-            "mask", f"mask must be {n} x {n}, a row for each query, got {len(rows)} x {width}"
+            "mask",
+            f"mask must be {queries} x {keys}, a row for each query, got {len(rows)} x {width}",
         )
     return np.array(rows, dtype=np.bool_)
 
 
-def tokens(content: dict[str, Any], n: int) -> list[str]:
+def tokens(content: dict[str, Any], n: int, of: str = "row of x", key: str = "tokens") -> list[str]:
     """A text for each of the n vectors; x1, x2, … if not given."""
-    value = content.get("tokens", [f"x{i + 1}" for i in range(n)])
+    letter = "x" if key == "tokens" else "m"
+    value = content.get(key, [f"{letter}{i + 1}" for i in range(n)])
     if not isinstance(value, list) or not all(isinstance(t, str) for t in value):
-        raise wrong("tokens", "tokens must be a list of texts")
+        raise wrong(key, f"{key} must be a list of texts")
     if len(value) != n:
+        noun = of.split()[0]
         raise wrong(
-            "tokens",
-            f"there must be a token for each row of x: {count(n, 'row')}, "
-            f"{count(len(value), 'token')}",
+            key,
+            f"there must be a token for each {of}: {count(n, noun)}, {count(len(value), 'token')}",
         )
     return value
 

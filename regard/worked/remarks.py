@@ -7,12 +7,13 @@ from dataclasses import replace
 import numpy as np
 
 from regard.errors import ExampleError
-from regard.trace import Array
+from regard.trace import Array, Trace
+from regard.worked.claims import Claim
 from regard.worked.example import Example
 
 
-def remarks_on(example: Example, claims: dict[str, tuple[Array, Array]]) -> list[str]:
-    """What a teacher would say; ``claims`` maps a step to (numbers, tolerance)."""
+def remarks_on(example: Example, trace: Trace, claims: dict[str, Claim]) -> list[str]:
+    """What a teacher would say of the example, its computation and its claims."""
     remarks = []
     if example.layout == "row-per-word" and example.matrices:
         remarks.append(_row_per_word(example))
@@ -23,7 +24,7 @@ def remarks_on(example: Example, claims: dict[str, tuple[Array, Array]]) -> list
         )
     remarks += _key_width(example)
     if "weights" in claims:
-        remarks += _sums(example, *claims["weights"])
+        remarks += _sums(trace.value("weights"), claims["weights"])
     if example.mechanism == "dot":
         remarks.append(
             "The scores are not divided by sqrt(d_k): this is dot-product attention, not the "
@@ -59,25 +60,26 @@ def _either_layout(example: Example) -> bool:
 def _key_width(example: Example) -> list[str]:
     """d_k is not a free choice: it is the width of a key."""
     width = example.width_of_keys
-    if example.d_k is None or example.d_k == width or example.mechanism in ("simple", "dot"):
+    if example.d_k is None or width is None or example.d_k == width:
         return []
     numbers = "1 number" if width == 1 else f"{width} numbers"
     text = f"d_k = {example.d_k:g} is not the width of a key: a key has {numbers} here"
     if example.layout == "row-per-word":
         text += f" (and {example.matrices['w_k'].shape[0]} in self-attention proper)"
-    if example.d_k == example.x.shape[1]:
+    if example.dialect.query in example.given and example.d_k == example.x.shape[1]:
         text += f"; {example.d_k:g} is the width of x"
     return [f"{text}. The scores are divided by sqrt(d_k), so each scaled score depends on it."]
 
 
-def _sums(example: Example, weights: Array, tolerance: Array) -> list[str]:
+def _sums(correct: Array, claim: Claim) -> list[str]:
     """Attention weights of a query are shares: they sum to 1, unless it may attend to nothing."""
     remarks = []
-    for index in np.ndindex(weights.shape[:-1]):
-        row = weights[index]
-        if isinstance(example.mask, np.ndarray) and not example.mask[index[-1]].any():
+    for index in np.ndindex(correct.shape[:-1]):
+        row = claim.value[index]
+        if not correct[index].any():
             continue
-        if np.isfinite(row).all() and abs(row.sum() - 1) > max(tolerance[index].sum(), 1e-6):
+        allowed = max(claim.tolerance[index].sum(), 1e-6)
+        if np.isfinite(row).all() and abs(row.sum() - 1) > allowed:
             place = "".join(f"[{i}]" for i in index)
             remarks.append(
                 f"weights{place} sum to {row.sum():.4f}, not 1: softmax divides by the sum of the "

@@ -15,10 +15,11 @@ from regard.worked.working import working
 def format_report(report: Report) -> Group:
     """The whole report, to be printed on a console."""
     example = report.example
+    layout = f", {example.layout}" if example.matrices else ""
     words = " ".join(visible(t) for t in example.tokens)
     lines: list[RenderableType] = [
         Text(visible(example.title) or "Worked example", style="bold"),
-        Text(f"{example.mechanism}, {example.layout}: {words}", style="dim"),
+        Text(f"{example.mechanism}{layout}: {words}", style="dim"),
         "",
     ]
     for name, claim in report.claims.items():
@@ -51,11 +52,13 @@ def _wrong_table(report: Report) -> Padding:
 
 def _because(report: Report, wrong: Wrong) -> str:
     how = working(report.example, report.trace, wrong.step, wrong.index)
+    if wrong.slip:
+        how += f"; {wrong.claimed:g} is what you get if {wrong.slip}"
     return f"{how}  (follows from the numbers claimed before)" if wrong.carried else how
 
 
 def _verdict(report: Report) -> Text:
-    right = sum(report.right.values())
+    right = report.right
     if not report.wrong:
         text = Text(f"All {right} numbers are right.", style="bold green")
         return text.append(" But see the remarks.", style="yellow") if report.remarks else text

@@ -9,7 +9,8 @@ import numpy as np
 from regard.errors import FileError, RegardError, ShapeError, UnknownWordError
 from regard.trace import Array, Trace
 from regard.vectors.words import Lookup, Words, tokenise
-from regard.worked.example import MATRICES, Example
+from regard.worked.dialects import MATRICES
+from regard.worked.example import Example
 from regard.worked.fields import count
 
 
@@ -42,10 +43,9 @@ def from_sentence(
     example = Example(
         mechanism,
         words,
-        x,
-        matrices,
+        {"x": x, **matrices},
         heads=heads,
-        mask="causal" if causal else None,
+        mask={"causal": True} if causal else None,
         positions=positions,
     )
     return example, said
@@ -152,8 +152,10 @@ def on_equal_words(example: Example, trace: Trace, place: int) -> list[str]:
     places = next((p for p in repeated if place in p), None)
     if places is None:
         return []
-    result = trace.value("output" if "output" in trace else "concatenated"
-                         if "concatenated" in trace else "context")  # fmt: skip
+    last = next((s for s in ("output", "concatenated", "context") if s in trace), None)
+    if last is None:
+        return []
+    result = trace.value(last)
     apart = float(np.abs(result[places] - result[place]).max())
     # Equal rows may differ in their last bits, in proportion to their size.
     if apart > 1e-9 * max(1.0, float(np.abs(result).max())):
@@ -171,6 +173,8 @@ def on_equal_words(example: Example, trace: Trace, place: int) -> list[str]:
 def _repeated(example: Example) -> list[list[int]]:
     """The places of each word that stands more than once with one and the same vector."""
     places: dict[tuple[str, bytes], list[int]] = {}
+    if example.dialect.query not in example.given:
+        return []
     for i, token in enumerate(example.tokens):
         places.setdefault((token.lower(), example.x[i].tobytes()), []).append(i)
     return [found for found in places.values() if len(found) > 1]
@@ -180,7 +184,7 @@ def _cause(example: Example) -> str:
     """Everything that treats equal words differently."""
     causes = ["positions"] if example.positions else []
     if example.mask is not None:
-        causes.append("the causal mask" if isinstance(example.mask, str) else "the mask")
+        causes.append("the causal mask" if example.mask == {"causal": True} else "the mask")
     if example.layout == "row-per-word" and example.matrices:
         causes.append("the row of W for each word")
     verb = "tells" if len(causes) == 1 and causes != ["positions"] else "tell"

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from regard.trace import Array, Trace
+from regard.worked.dialects import PROJECTED
 from regard.worked.example import Example
 
 
 def working(example: Example, trace: Trace, step: str, index: tuple[int, ...]) -> str:
     """How the number at ``index`` of ``step`` comes about, e.g. ``1·0.3 + 1·0.1 = 0.4``."""
     *head, row, column = index
-    if step in ("queries", "keys", "values") and example.matrices:
+    if step in PROJECTED and f"w_{PROJECTED[step]}" in example.given:
         return _projected(example, trace, step, index)
     if step == "scores":
-        at = tuple(head)
-        q, k = trace.value("queries")[at][row], trace.value("keys")[at][column]
-        return f"q_{row + 1} · k_{column + 1} = {_products(q, k)}"
+        return _scored(example, trace, index)
     if step == "scaled":
-        d_k = example.d_k or example.width_of_keys
+        by = f"/ sqrt({example.d_k or example.width_of_keys or 1:g})"
+        if example.scale is not None:
+            by = f"· {_short(example.scale)}"
         score, scaled = trace.value("scores")[index], trace.value("scaled")[index]
-        return f"{_short(score)} / sqrt({d_k:g}) = {_short(scaled)}"
+        return f"{_short(score)} {by} = {_short(scaled)}"
     if step == "weights":
         return _share(trace, index)
     if step == "context":
-        at = tuple(head)
-        return _products(trace.value("weights")[at][row], trace.value("values")[at][:, column])
+        values = trace.value("values")[_shared(example, head)]
+        return _products(trace.value("weights")[tuple(head)][row], values[:, column])
     if step == "weighted_values":
-        return _weighted(trace, index)
+        return _weighted(example, trace, index)
     if step == "concatenated":
         width = trace.value("context").shape[-1]
         at = (column // width, row, column % width)
@@ -37,9 +40,27 @@ def working(example: Example, trace: Trace, step: str, index: tuple[int, ...]) -
     return ""
 
 
-def _weighted(trace: Trace, index: tuple[int, ...]) -> str:
+def _scored(example: Example, trace: Trace, index: tuple[int, ...]) -> str:
+    *head, row, column = index
+    q = trace.value("queries")[tuple(head)][row]
+    k = trace.value("keys")[_shared(example, head)][column]
+    if example.mechanism == "bilinear":
+        return f"q_{row + 1} W · k_{column + 1} = {_products(q @ example.turned('w_a'), k)}"
+    if example.mechanism == "additive":
+        hidden = np.tanh(q @ example.turned("w_a") + k @ example.turned("u_a"))
+        products = _products(example.given["v_a"], hidden)
+        return f"v · tanh(W q_{row + 1} + U k_{column + 1}) = {products}"
+    return f"q_{row + 1} · k_{column + 1} = {_products(q, k)}"
+
+
+def _shared(example: Example, head: Sequence[int]) -> tuple[int, ...]:
+    """The head of keys and values that a head of queries has: several may share one."""
+    return tuple(h * example.heads_of("keys") // example.heads for h in head)
+
+
+def _weighted(example: Example, trace: Trace, index: tuple[int, ...]) -> str:
     *head, row, key, column = index
-    weight, value = (*head, row, key), (*head, key, column)
+    weight, value = (*head, row, key), (*_shared(example, head), key, column)
     a, v = trace.value("weights")[weight], trace.value("values")[value]
     return (
         f"weights{_place(weight)} · values{_place(value)} = {_short(a)}·{_short(v)} = "
@@ -48,11 +69,12 @@ def _weighted(trace: Trace, index: tuple[int, ...]) -> str:
 
 
 def _mixed(example: Example, trace: Trace, row: int, column: int) -> str:
-    w, rows = example.matrices["w_o"], example.layout == "rows-are-outputs"
+    w, rows = example.given["w_o"], example.layout == "rows-are-outputs"
     joined = trace.value("concatenated" if "concatenated" in trace else "context")[row]
     whose = f"{'row' if rows else 'column'} {column + 1}"
-    products = _products(joined, w[column] if rows else w[:, column])
-    return f"y_{row + 1}: c_{row + 1} · {whose} of W_O = {products}"
+    plus = float(example.given["b_o"][column]) if "b_o" in example.given else 0.0
+    products = _products(joined, w[column] if rows else w[:, column], plus)
+    return f"y_{row + 1}: c_{row + 1} · {whose} of W_O{' + b' if plus else ''} = {products}"
 
 
 def _place(index: tuple[int, ...]) -> str:
@@ -62,15 +84,21 @@ def _place(index: tuple[int, ...]) -> str:
 def _projected(example: Example, trace: Trace, step: str, index: tuple[int, ...]) -> str:
     letter, name = {"queries": "q", "keys": "k", "values": "v"}[step], f"w_{step[0]}"
     *head, row, column = index
-    x, w = trace.value("input")[row], example.matrices[name]
+    source = "input" if step == "queries" or "memory" not in trace else "memory"
+    x, w = trace.value(source)[row], example.given[name]
+    output = column + (head[0] * (trace.value(step).shape[-1]) if head else 0)
     if example.layout == "row-per-word":
         weights, whose = w[row], f"row {row + 1}"
     else:
-        output = column + (head[0] * (trace.value(step).shape[-1]) if head else 0)
         rows = example.layout == "rows-are-outputs"
         weights = w[output] if rows else w[:, output]
         whose = f"{'row' if rows else 'column'} {output + 1}"
-    return f"{letter}_{row + 1}: x_{row + 1} · {whose} of {name.upper()} = {_products(x, weights)}"
+    bias = example.given.get(f"b_{letter}")
+    plus = 0.0 if bias is None else float(bias[output])
+    return (
+        f"{letter}_{row + 1}: {source[0].replace('i', 'x')}_{row + 1} · {whose} of {name.upper()}"
+        f"{'' if bias is None else ' + b'} = {_products(x, weights, plus)}"
+    )
 
 
 def _share(trace: Trace, index: tuple[int, ...]) -> str:
@@ -86,11 +114,13 @@ def _share(trace: Trace, index: tuple[int, ...]) -> str:
     return f"e^{_short(scores[index[-1]])} / ({terms}) = {_short(weight)}"
 
 
-def _products(a: Array, b: Array) -> str:
+def _products(a: Array, b: Array, plus: float = 0.0) -> str:
     terms = [f"{_short(x)}·{_short(y)}" for x, y in zip(a, b, strict=True) if x != 0]
     if len(terms) > 6:
         terms = [*terms[:5], f"… ({len(terms) - 5} more)"]
-    return f"{' + '.join(terms) or '0'} = {_short(float(a @ b))}"
+    if plus:
+        terms.append(_short(plus))
+    return f"{' + '.join(terms) or '0'} = {_short(float(a @ b) + plus)}"
 
 
 def _short(number: float) -> str:

@@ -109,10 +109,10 @@ def numpy_attend(
     """Context and weights by the definition, in float64, row by row where a row has any key."""
     q, k, v = (t.detach().double().cpu().numpy() for t in (query, key, value))
     scores = q @ np.swapaxes(k, -1, -2) * (1 / math.sqrt(q.shape[-1]) if scale is None else scale)
-    allowed = np.broadcast_to(True if allowed is None else allowed.cpu().numpy(), scores.shape)
+    visible = np.broadcast_to(True if allowed is None else allowed.cpu().numpy(), scores.shape)
     weights = np.zeros_like(scores)
     for row in np.ndindex(scores.shape[:-1]):
-        seen = allowed[row]
+        seen = visible[row]
         if seen.any():
             powers = np.exp(scores[row][seen] - scores[row][seen].max())
             weights[row][seen] = powers / powers.sum()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -25,6 +26,7 @@ from regard.attention import (
     window,
 )
 from regard.attention.mask import as_mask
+from regard.attention.score import Score
 from regard.errors import MaskError, RegardError, ShapeError
 from tests.attention.cases import Case, cases, numpy_attend
 
@@ -35,7 +37,7 @@ def close(got: Tensor, expected: Tensor, tolerance: float) -> None:
 
 def fast_and_explained(case: Case) -> tuple[Tensor, Tensor, Tensor]:
     """The contexts of the three ways to the same result, and the weights."""
-    given = {"mask": case.mask, "groups": case.groups}
+    given: dict[str, Any] = {"mask": case.mask, "groups": case.groups}
     fast = attend(case.query, case.key, case.value, **given)
     explained = attend(case.query, case.key, case.value, need_weights=True, **given)
     with regard.record():
@@ -110,6 +112,7 @@ def test_a_fully_masked_row_gives_zeros_and_no_nan(tokens: int, need_weights: bo
     for tensor in (q, k, v):
         assert tensor.grad is not None
         assert tensor.grad.isfinite().all()
+    assert q.grad is not None
     assert (q.grad[..., 2, :] == 0).all()
 
 
@@ -117,7 +120,7 @@ BAD = pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 PATHS = pytest.mark.parametrize("path", ["fused", "weights", "recorded", "gradients", "half"])
 
 
-def by(path: str, q: Tensor, k: Tensor, v: Tensor, **given: object) -> Tensor:
+def by(path: str, q: Tensor, k: Tensor, v: Tensor, **given: Any) -> Tensor:
     """The context by one of the ways to it."""
     if path == "recorded":
         with regard.record() as trace:
@@ -151,7 +154,9 @@ def test_what_is_masked_reaches_nothing(
     some = (torch.rand(queries, keys) < 0.5) | hidden
     some[0, keys - 2] = False
     for mask in (hidden, causal(), window(2, 0), Mask(causal=True, allowed=hidden), some):
-        allowed = as_mask(mask).dense(queries, keys)
+        rule = as_mask(mask)
+        assert rule is not None
+        allowed = rule.dense(queries, keys)
         seen = allowed.expand(queries, keys)[:, keys - 2]
         expected = by(path, q, k, v, mask=mask, groups=groups)
         got = by(path, q, spoilt["key"], spoilt["value"], mask=mask, groups=groups)
@@ -223,7 +228,7 @@ def test_strictly_before_is_not_causal() -> None:
     [(scaled_dot, None), (dot, 1.0), (functools.partial(scaled_dot, scale=0.3), 0.3)],
 )
 @pytest.mark.parametrize("need_weights", [False, True])
-def test_scores_that_the_kernel_knows(score: object, scale: float, need_weights: bool) -> None:
+def test_scores_that_the_kernel_knows(score: Score, scale: float, need_weights: bool) -> None:
     torch.manual_seed(0)
     q, k, v = torch.randn(3, 2, 5, 3, dtype=torch.float64)
     got = attend(q, k, v, score=score, need_weights=need_weights).context
@@ -300,10 +305,11 @@ SHAPES = [
 @pytest.mark.parametrize(("shapes", "options", "text"), SHAPES)
 @pytest.mark.parametrize("need_weights", [False, True])
 def test_shapes_that_do_not_fit(
-    shapes: list[tuple[int, ...]], options: dict[str, int], text: str, need_weights: bool
+    shapes: list[tuple[int, ...]], options: dict[str, Any], text: str, need_weights: bool
 ) -> None:
+    q, k, v = (torch.ones(shape) for shape in shapes)
     with pytest.raises(ShapeError, match=text):
-        attend(*(torch.ones(shape) for shape in shapes), need_weights=need_weights, **options)
+        attend(q, k, v, need_weights=need_weights, **options)
 
 
 MASKS = [
@@ -325,7 +331,7 @@ MASKS = [
 
 @pytest.mark.parametrize(("mask", "text"), MASKS)
 @pytest.mark.parametrize("need_weights", [False, True])
-def test_masks_that_do_not_fit(mask: object, text: str, need_weights: bool) -> None:
+def test_masks_that_do_not_fit(mask: Any, text: str, need_weights: bool) -> None:
     q, k = torch.ones(2, 3, 5), torch.ones(2, 4, 5)
     with pytest.raises(MaskError, match=text):
         attend(q, k, k, mask=mask, need_weights=need_weights)

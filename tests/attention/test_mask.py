@@ -138,7 +138,7 @@ def test_a_boolean_tensor_on_either_side_of_and() -> None:
     assert text((allowed & causal()).dense(2)) == ["x.", ".x"]
     for wrong in (torch.ones(2, 2), [[True]]):
         with pytest.raises(MaskError, match="a mask must be boolean, True = may attend, got"):
-            causal() & wrong
+            causal() & wrong  # type: ignore[operator]
     with pytest.raises(MaskError, match="a mask must be boolean, True = may attend, got"):
         torch.ones(2, 2) & causal()
 
@@ -148,8 +148,8 @@ def test_padding_takes_a_list() -> None:
     assert torch.equal(padding((1,), keys=2).dense(1, 2), torch.tensor([[[True, False]]]))
     assert padding([]).dense(1, 0).shape == (0, 1, 0)
     with pytest.raises(MaskError, match=r"one for each sequence .* got \['a'\]"):
-        padding(["a"])
+        padding(["a"])  # type: ignore[list-item]
     with pytest.raises(MaskError, match=r"one for each sequence .* got 3"):
-        padding(3)
+        padding(3)  # type: ignore[arg-type]
     with pytest.raises(MaskError, match=r"must be whole numbers, got torch.float32"):
-        padding([1.5])
+        padding([1.5])  # type: ignore[list-item]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
+import regard
 from regard.attention import (
     KeyValueCache,
     Mask,
@@ -48,6 +50,8 @@ def test_is_self_attention_with_matrices_of_its_own() -> None:
     expected = self_attention(x, *(p.weight.mT for p in parts), heads=2, need_weights=True)
     got = layer(x, need_weights=True)
     close(got.context, expected.context)
+    assert got.weights is not None
+    assert expected.weights is not None
     close(got.weights, expected.weights)
     assert layer(x).weights is None
     close(layer(x).context, expected.context)
@@ -278,7 +282,7 @@ def test_the_layer_learns() -> None:
         ((8, 2), {"value_width": -1}, "value_width must be at least 1, got -1"),
     ],
 )
-def test_heads_that_do_not_fit(args: tuple[int, int], options: dict[str, int], text: str) -> None:
+def test_heads_that_do_not_fit(args: tuple[int, int], options: dict[str, Any], text: str) -> None:
     with pytest.raises(ShapeError, match=text):
         MultiHeadAttention(*args, **options)
 
@@ -341,3 +345,37 @@ def test_gradients_through_a_cache(frozen: tuple[str, ...], rotary: Rotary | Non
     assert len(parts) == len(whole) == 8 - 2 * len(frozen)
     for got, expected in zip(parts, whole, strict=True):
         torch.testing.assert_close(got, expected, rtol=0, atol=1e-10)
+
+
+def test_the_mean_over_heads_as_pytorch_gives_it() -> None:
+    torch.manual_seed(0)
+    ours = MultiHeadAttention(6, 3)
+    theirs = torch.nn.MultiheadAttention(6, 3, batch_first=True)
+    with torch.no_grad():
+        parts = (ours.query, ours.key, ours.value)
+        theirs.in_proj_weight.copy_(torch.cat([part.weight for part in parts]))
+        theirs.out_proj.weight.copy_(ours.output.weight)
+        theirs.in_proj_bias.zero_()
+        theirs.out_proj.bias.zero_()
+        for part in (*parts, ours.output):
+            if part.bias is not None:
+                part.bias.zero_()
+    x = torch.randn(2, 5, 6)
+    _, expected = theirs(x, x, x, need_weights=True, average_attn_weights=True)
+    _, mean = ours(x, need_weights=True, average_attn_weights=True)
+    _, apart = ours(x, need_weights=True)
+    assert mean.shape == (2, 5, 5)
+    torch.testing.assert_close(mean, expected)
+    torch.testing.assert_close(mean, apart.mean(1))
+    assert ours(x, average_attn_weights=True).weights is None
+
+
+def test_arrays_that_are_no_tensors_are_named() -> None:
+    x = np.eye(4, dtype=np.float32)
+    said = r"query must be a torch.Tensor, got numpy.ndarray: torch.as_tensor\(query\) makes one"
+    with pytest.raises(RegardError, match=said):
+        regard.attend(x, x, x)  # type: ignore[arg-type]
+    with pytest.raises(RegardError, match=r"value must be a torch\.Tensor, got list"):
+        regard.attend(torch.eye(4), torch.eye(4), [[1.0]])  # type: ignore[arg-type]
+    with pytest.raises(RegardError, match=r"query must be a torch\.Tensor, got numpy\.ndarray"):
+        MultiHeadAttention(4, 2)(x)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ def test_simple_self_attention_by_hand() -> None:
     length = math.sqrt(math.log(2))
     x = torch.tensor([[length, 0.0], [0.0, length]], dtype=torch.float64)
     context, weights = self_attention(x, need_weights=True)
+    assert weights is not None
     np.testing.assert_allclose(weights.cpu(), [[2 / 3, 1 / 3], [1 / 3, 2 / 3]], atol=1e-12)
     np.testing.assert_allclose(context.cpu(), (weights @ x).cpu(), atol=1e-12)
     np.testing.assert_allclose(context[0].cpu(), [2 / 3 * length, 1 / 3 * length], atol=1e-12)
@@ -53,12 +55,13 @@ def test_the_formula_with_matrices(seed: int, n: int, heads: int) -> None:
         parts.append(context)
         shares.append(weights)
     expected = np.concatenate(parts, -1) @ w_o.cpu().numpy()
-    options = {"heads": heads, "mask": causal()}
+    options: dict[str, Any] = {"heads": heads, "mask": causal()}
     fast = self_attention(x, w_q, w_k, w_v, w_o, **options)
     explained = self_attention(x, w_q, w_k, w_v, w_o, need_weights=True, **options)
     np.testing.assert_allclose(fast.context.cpu(), expected, rtol=0, atol=1e-12)
     np.testing.assert_allclose(explained.context.cpu(), expected, rtol=0, atol=1e-12)
     weights = np.stack(shares, 1) if heads > 1 else shares[0]
+    assert explained.weights is not None
     np.testing.assert_allclose(explained.weights.cpu(), weights, rtol=0, atol=1e-12)
 
 
@@ -86,6 +89,7 @@ def test_shuffled_words_give_shuffled_outputs(seed: int, n: int, simple: bool, h
     context, weights = self_attention(x, *matrices, heads=heads, need_weights=True)
     shuffled, shuffled_weights = self_attention(x[order], *matrices, heads=heads, need_weights=True)
     torch.testing.assert_close(shuffled, context[order], rtol=0, atol=1e-12)
+    assert weights is not None
     torch.testing.assert_close(
         shuffled_weights, weights[..., order, :][..., order], rtol=0, atol=1e-12
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,11 +39,12 @@ def test_examples_come_with_regard() -> None:
     listed = regard("check", "--list")
     assert listed.returncode == 0
     assert [line.split()[0] for line in listed.stdout.splitlines()] == [
+        "illustrated-transformer",
         "tutorial-corrected",
         "tutorial-printed",
         "two-heads",
     ]
-    assert "two-heads           Two heads, each word sees itself" in listed.stdout
+    assert "two-heads                Two heads, each word sees itself" in listed.stdout
     assert regard("check", "tutorial-printed").stdout == regard("check", PRINTED).stdout
     explained = regard("explain", "--example", "tutorial-corrected")
     assert explained.stdout == regard("explain", "--example", CORRECTED).stdout
@@ -121,3 +124,35 @@ def test_control_characters_in_a_file_cannot_act(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "\x1b" not in done.stdout
     assert "\\x1b[2J\\u202eevil" in done.stdout
+
+
+def test_several_files_have_the_worst_code_and_their_names(tmp_path: Path) -> None:
+    (tmp_path / "bad.toml").write_text("x = [[1, 2], [3]]")
+    files = ("tutorial-corrected", "tutorial-printed", tmp_path / "bad.toml")
+    done = regard("check", *files, "--json", "-")
+    assert done.returncode == 2
+    right, wrong, bad = json.loads(done.stdout)
+    assert right == {"file": "tutorial-corrected", "right": 63, "wrong": [], "remarks": []}
+    assert (wrong["file"], wrong["right"], len(wrong["wrong"])) == ("tutorial-printed", 10, 9)
+    assert set(bad) == {"file", "error"}
+    assert done.stderr.count("\n") == 1
+    assert "bad.toml', line 1: x is ragged" in done.stderr
+    done = regard("check", *files[:2])
+    assert done.returncode == 1
+    assert done.stdout.startswith("tutorial-corrected:\n")
+    assert "\ntutorial-printed:\n" in done.stdout
+    assert regard("check", files[0], "two-heads").returncode == 0
+
+
+def test_what_cannot_be_right_is_refused_before_torch_is_imported(tmp_path: Path) -> None:
+    file = tmp_path / "bad.toml"
+    file.write_text("x = [[1]]\nmechanism = 'scaled'")
+    script = (
+        "import sys\nfrom regard.cli import main\n"
+        f"sys.argv = ['regard', 'check', {str(file)!r}]\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    print(end.code, 'torch' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.split() == ["2", "False"]

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,7 @@ from tests.cli.run import regard, regard_process
 SMALL = ["cost", "--lengths", "16,32,64", "--width", "8", "--window", "4", "--repeats", "1"]
 
 
-def test_in_a_pipe_it_is_plain_text_of_80_columns():
+def test_in_a_pipe_it_is_plain_text_of_80_columns() -> None:
     done = regard_process(*SMALL)
     assert done.returncode == 0
     assert "\x1b" not in done.stdout + done.stderr
@@ -22,7 +23,7 @@ def test_in_a_pipe_it_is_plain_text_of_80_columns():
     assert done.stderr.splitlines()[-1] == "measuring time, round 1 of 1"
 
 
-def test_nothing_heavy_is_loaded_to_show_the_help():
+def test_nothing_heavy_is_loaded_to_show_the_help() -> None:
     code = (
         "import sys; from regard.cli.cost import cost; "
         "print([m for m in ('torch', 'numpy', 'matplotlib') if m in sys.modules])"
@@ -31,7 +32,7 @@ def test_nothing_heavy_is_loaded_to_show_the_help():
     assert done.stdout.strip() == "[]"
 
 
-def test_json_on_stdout_is_only_json():
+def test_json_on_stdout_is_only_json() -> None:
     code, out, _ = regard(*SMALL, "--json", "-")
     assert code == 0
     result = json.loads(out)
@@ -56,7 +57,7 @@ def test_json_on_stdout_is_only_json():
     assert result["mechanisms"][0]["memory_exponent"] > 1.8
 
 
-def test_files_are_written_beside_the_page(tmp_path):
+def test_files_are_written_beside_the_page(tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("cost.json", "cost.png", "cost.svg")]
     options = [str(word) for file in files for word in (f"--{file.suffix[1:]}", file)]
     code, out, _ = regard(*SMALL, *options)
@@ -90,11 +91,11 @@ def test_files_are_written_beside_the_page(tmp_path):
         ("--png no/such/a.png", "cannot write 'no/such/a.png': its folder does not exist"),
     ],
 )
-def test_a_mistake_is_one_line_and_exit_code_2(options, text):
+def test_a_mistake_is_one_line_and_exit_code_2(options: str, text: str) -> None:
     assert regard("cost", *options.split()) == (2, "", f"regard: error: {text}\n")
 
 
-def test_ten_million_positions_are_refused_at_once_with_their_size():
+def test_ten_million_positions_are_refused_at_once_with_their_size() -> None:
     code, out, err = regard("cost", "--lengths", "1000,10000000")
     assert (code, out) == (2, "")
     assert err.count("\n") == 1

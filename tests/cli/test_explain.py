@@ -144,8 +144,8 @@ def test_json_file_is_the_trace(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "explain takes a sentence or --example FILE; got neither"),
-        (["hi", "--example", "x.toml"], "got both"),
+        ([], "explain takes a sentence, --file FILE or --example FILE; got none"),
+        (["hi", "--example", "x.toml"], "got 2 of them"),
         (["the cat", "--causal"], "a sentence needs a vector for each word: give --vectors FILE"),
         (["the", "--vectors", "V", "--layer", "1"], "--layer does not apply here: it goes with a"),
         (["--example", str(CORRECTED), "--compare", "x"], "--compare does not apply here"),
@@ -220,3 +220,16 @@ def test_only_one_form(form: str, other: str) -> None:
     done = regard("explain", "--example", CORRECTED, "--form", form)
     assert done.returncode == 0
     assert other not in done.stdout
+
+
+def test_an_example_that_begins_later_has_its_steps_as_json() -> None:
+    done = regard("explain", "--example", "illustrated-transformer")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "regard: error: explain shows examples of self-attention that begin with x and have "
+        "values; 'regard check' checks this one, and --json - gives its steps\n"
+    )
+    done = regard("explain", "--example", "illustrated-transformer", "--json", "-")
+    assert [step["name"] for step in json.loads(done.stdout)["steps"]] == [
+        *("scores", "scaled", "weights"),
+    ]

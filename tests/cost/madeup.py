@@ -7,7 +7,7 @@ from regard.cost.setting import Setting
 LENGTHS = (100, 200, 400, 800)
 
 
-def made_up(lengths=LENGTHS, bend=0.0):
+def made_up(lengths: tuple[int, ...] = LENGTHS, bend: float = 0.0) -> Costs:
     """Costs that follow the formulas exactly, or are off by ``bend`` in the exponent."""
     costs = (
         Cost(

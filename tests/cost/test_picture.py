@@ -2,6 +2,7 @@
 
 import sys
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,7 @@ from regard.views.picture.file import save_figure
 from tests.cost.madeup import made_up
 
 
-def test_a_png_is_a_png(tmp_path):
+def test_a_png_is_a_png(tmp_path: Path) -> None:
     save_figure(lambda: draw_costs(made_up()), tmp_path / "cost.png", "png", 11)
     content = (tmp_path / "cost.png").read_bytes()
     assert content.startswith(b"\x89PNG\r\n")
@@ -19,7 +20,7 @@ def test_a_png_is_a_png(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["cost.png"]
 
 
-def test_an_svg_has_its_text_as_text_and_is_the_same_each_time(tmp_path):
+def test_an_svg_has_its_text_as_text_and_is_the_same_each_time(tmp_path: Path) -> None:
     for name in ("a.svg", "b.svg"):
         save_figure(lambda: draw_costs(made_up()), tmp_path / name, "svg", 11)
     content = (tmp_path / "a.svg").read_text()
@@ -29,7 +30,7 @@ def test_an_svg_has_its_text_as_text_and_is_the_same_each_time(tmp_path):
     assert content == (tmp_path / "b.svg").read_text()
 
 
-def test_a_picture_that_cannot_be_written(tmp_path, monkeypatch):
+def test_a_picture_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(FileError, match="cannot write"):
         save_figure(lambda: draw_costs(made_up()), tmp_path / "none" / "cost.png", "png", 11)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)

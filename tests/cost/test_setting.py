@@ -15,7 +15,7 @@ from regard.errors import RegardError
         ({"width": 64, "heads": 3}, "the heads must divide the width: got 3 heads for width 64"),
     ],
 )
-def test_a_setting_that_cannot_be(setting, text):
+def test_a_setting_that_cannot_be(setting: dict[str, int], text: str) -> None:
     with pytest.raises(RegardError) as error:
         Setting(**setting)
     assert str(error.value) == text

@@ -238,6 +238,8 @@ def tiny(family: str, attention: str | None = None, head: str = "Model") -> Any:
     """The family's model: always the same weights, large enough for uneven attention."""
     torch.manual_seed(1)
     config = getattr(transformers, f"{family}Config")(**SIZES[family])
+    if family == "Gemma2":
+        attention = "eager"  # sdpa knows no soft cap; only newer releases say so themselves
     options = {} if attention is None else {"attn_implementation": attention}
     auto = getattr(transformers, f"AutoModel{head.removeprefix('Model')}")
     model = auto.from_config(config, **options).eval()

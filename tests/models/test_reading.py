@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from regard.errors import ConfigError, DataError
+from regard.models import reading as reading_module
 from regard.models.classifier import Classifier
 from regard.models.classifier import sized as sized_classifier
 from regard.models.design import DESIGNS
@@ -136,3 +137,28 @@ def test_a_verdict() -> None:
         verdict.probabilities, logits.softmax(-1).detach().numpy(), rtol=1e-5
     )
     assert [step.name for step in verdict.summary()] == ["weights", "probabilities"]
+
+
+@pytest.mark.parametrize("name", ["lstmn", "simple-rnn+attention", "transformer"])
+def test_without_a_trace_the_same_attention_in_less_room(name: str) -> None:
+    made, text = model(name, PIECES), "the cat sat on the mat. " * 5
+    whole = read_sentence(made, PIECES, text)
+    short = read_sentence(made, PIECES, text, traced=False)
+    np.testing.assert_array_equal(short.attention, whole.attention)
+    np.testing.assert_array_equal(short.surprisal, whole.surprisal)
+    assert {step.name for step in short.trace} <= set(reading_module.ATTENTION)
+    kept, all_of_it = (sum(s.value.nbytes for s in r.trace) for r in (short, whole))
+    assert kept < all_of_it / 5
+
+
+def test_a_text_that_is_too_long_is_refused_before_the_room_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reading_module, "MOST_TOKENS", 20)
+    monkeypatch.setattr(reading_module, "MOST_TRACED", 10)
+    made = model("lstmn", PIECES)
+    with pytest.raises(DataError, match=r"may have 10 tokens, of which every step is kept, this"):
+        read_sentence(made, PIECES, "the cat sat on the mat.")
+    read_sentence(made, PIECES, "the cat sat on", traced=False)
+    with pytest.raises(DataError, match=r"may have 20 tokens, this one has .* one a line"):
+        read_sentence(made, PIECES, "the cat sat on the mat. " * 3, traced=False)

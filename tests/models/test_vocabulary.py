@@ -47,7 +47,8 @@ def test_equals_pytorchs_cross_entropy_over_several_slices(smoothing: float) -> 
 def test_the_gradient_is_right(smoothing: float) -> None:
     x, weight, bias, targets = parts()
     assert torch.autograd.gradcheck(
-        lambda *t: linear_cross_entropy(*t, targets, smoothing), (x, weight, bias)
+        lambda x, weight, bias: linear_cross_entropy(x, weight, bias, targets, smoothing),
+        (x, weight, bias),
     )
 
 

@@ -37,7 +37,8 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lam
 def pieces(tmp_path_factory: pytest.TempPathFactory) -> Encoder:
     folder = tmp_path_factory.mktemp("pieces")
     save_tokenizer(folder)
-    return load_tokenizer(folder)
+    encoder: Encoder = load_tokenizer(folder)
+    return encoder
 
 
 def words_of(read: Pieces) -> list[str]:

@@ -17,7 +17,8 @@ from tests.models.bert.tinybert import save_tokenizer
 @pytest.fixture
 def pieces(tmp_path: Path) -> Encoder:
     save_tokenizer(tmp_path)
-    return load_tokenizer(tmp_path)
+    encoder: Encoder = load_tokenizer(tmp_path)
+    return encoder
 
 
 def test_everything_is_known(pieces: Encoder) -> None:

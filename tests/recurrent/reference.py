@@ -67,7 +67,8 @@ def random(*shape: int, seed: int = 0) -> torch.Tensor:
 
 def softmax(e: Array) -> Array:
     w = np.exp(e - e.max())
-    return w / w.sum()
+    shares: Array = w / w.sum()
+    return shares
 
 
 def self_attentive(

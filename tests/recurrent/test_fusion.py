@@ -16,7 +16,7 @@ both = pytest.mark.parametrize("kind", [ShallowFusion, DeepFusion])
 
 def made(kind: type[Fusion]) -> Fusion:
     """3 wide inside, 5 wide states, float64, nothing that is zero by chance."""
-    net = kind(3, 5).double()  # type: ignore[call-arg]
+    net = kind(3, 5).double()
     for parameter in net.parameters():
         torch.nn.init.normal_(parameter, std=0.7)
     return net
@@ -37,7 +37,8 @@ class Run(torch.nn.Module):
 
 
 def run(net: Fusion, x: torch.Tensor, tapes: torch.Tensor, lengths: list[int]) -> FusionStep:
-    return Run(net)(x, tapes, lengths)
+    step: FusionStep = Run(net)(x, tapes, lengths)
+    return step
 
 
 @both
@@ -65,7 +66,9 @@ def test_gradients(kind: type[Fusion]) -> None:
     whole = Run(net)
     names = [name for name, _ in whole.named_parameters()]
 
-    def call(x: torch.Tensor, tapes: torch.Tensor, *weights: torch.Tensor) -> tuple:
+    def call(
+        x: torch.Tensor, tapes: torch.Tensor, *weights: torch.Tensor
+    ) -> tuple[torch.Tensor, ...]:
         given = dict(zip(names, weights, strict=True))
         return tuple(torch.func.functional_call(whole, given, (x, tapes, [4, 2])))
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -69,7 +70,8 @@ def test_backwards_starts_at_each_sequences_own_end() -> None:
 
 def test_is_not_the_gru_of_pytorch() -> None:
     """nn.GRU resets after the product with U; with the same weights it is another function."""
-    made, gru = unit(), nn.GRU(3, 5, batch_first=True).double()
+    made: GatedUnit = unit()
+    gru: Any = nn.GRU(3, 5, batch_first=True).double()
     with torch.no_grad():
         z, r, w = made.inputs.weight.chunk(3)
         gru.weight_ih_l0.copy_(torch.cat((r, -z, w)))  # its z keeps where ours overwrites

@@ -38,7 +38,7 @@ def test_states_computed_by_hand() -> None:
     with torch.no_grad():
         for parameter in net.parameters():
             parameter.zero_()
-        net.layers[0].inputs.bias[2] = 1
+        net.parts()[0].inputs.bias[2] = 1
     c = [math.tanh(1) / 2]
     c.append(c[0] / 2 + math.tanh(1) / 2)
     c.append((c[0] + c[1]) / 4 + math.tanh(1) / 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,6 +55,7 @@ def test_word_by_word_is_the_same_as_whole(kind: str, window: int | None) -> Non
         for t in range(7):
             h, state = net.step(x[:, t], state)
             same(h, whole.output[:, t] if net.batch_first else whole.output[t])
+        assert state is not None
         assert_same_state(state, whole.state)
 
 
@@ -134,7 +136,9 @@ def test_gradients(kind: str) -> None:
     before = net(random(2, 2, 3, seed=2)).state.detach()
     hidden = before.hidden.requires_grad_()
 
-    def run(x: torch.Tensor, hidden: torch.Tensor, *weights: torch.Tensor) -> tuple:
+    def run(
+        x: torch.Tensor, hidden: torch.Tensor, *weights: torch.Tensor
+    ) -> tuple[torch.Tensor, ...]:
         state = before._replace(hidden=hidden)
         given = dict(zip(names, weights, strict=True))
         options = {"lengths": torch.tensor([4, 3]), "need_weights": True}
@@ -252,7 +256,7 @@ def test_inputs_of_the_wrong_shape() -> None:
         ({"dropout": 1.5}, "dropout is the share of values to drop, 0 to 1, got 1.5"),
     ],
 )
-def test_settings_that_cannot_be(cls: type[Reader], options: dict, text: str) -> None:
+def test_settings_that_cannot_be(cls: type[Reader], options: dict[str, Any], text: str) -> None:
     with pytest.raises(RegardError) as caught:
         cls(**{"input_size": 3, "hidden_size": 5, **options})
     assert str(caught.value) == text

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -34,8 +36,9 @@ def test_states_computed_by_hand() -> None:
     with torch.no_grad():
         for parameter in net.parameters():
             parameter.fill_(1)
-        net.layers[0].inputs.bias.zero_()
-        net.layers[0].w_query.zero_()
+        layer: Any = net.parts()[0]
+        layer.inputs.bias.zero_()
+        layer.w_query.zero_()
     h = [np.tanh(0.5)]
     h.append(np.tanh(1 + h[0]))  # c_1 = h_1
     h.append(np.tanh(-1 + (h[0] + h[1]) / 2))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -124,7 +125,7 @@ def first_state(kind: str, *shape: int, **options: Any) -> Tapes:
 MUST = "must have the input's dtype and device, torch.float64 on cpu, got"
 
 
-STATES = {
+STATES: dict[str, tuple[Callable[[str], Tapes], str]] = {
     "of another batch": (
         lambda kind: first_state(kind, 1, 3, 5),
         "the state's hidden must be (1, 2, 1, 5) here, got (1, 3, 1, 5)",

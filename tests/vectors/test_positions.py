@@ -51,6 +51,7 @@ def test_learned_positions() -> None:
     assert torch.equal(learned(3, first=4), learned.weight[4:7])
     assert [name for name, _ in learned.named_parameters()] == ["weight"]
     learned(2).sum().backward()
+    assert learned.weight.grad is not None
     assert learned.weight.grad[:, 0].tolist() == [1, 1, 0, 0, 0, 0, 0]
 
 
@@ -145,8 +146,9 @@ def test_rotary_needs_pairs() -> None:
 def test_equals_llamas_rotary(base: float) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what transformers says while it is imported
+        from transformers import LlamaConfig
         from transformers.models.llama import modeling_llama as llama
-    config = llama.LlamaConfig(
+    config = LlamaConfig(
         hidden_size=32,
         num_attention_heads=2,
         rope_parameters={"rope_type": "default", "rope_theta": base},

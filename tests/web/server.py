@@ -93,13 +93,14 @@ def thread(model: Path, most_tokens: int = 8192) -> Iterator[Client]:
 
     from regard.inside.textmodel import load
     from regard.web.app import make_app
+    from regard.web.connection import Connection
 
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
     listening.listen()
     port = listening.getsockname()[1]
     app = make_app({"tiny": load(str(model))}, most_tokens, {f"127.0.0.1:{port}"})
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none"))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none", http=Connection))
     running = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     running.start()
     try:

@@ -10,12 +10,27 @@ import numpy as np
 import pytest
 import torch
 
+from regard.inside import textmodel
 from regard.inside.look import exploration
 from regard.inside.textmodel import load
+from regard.pieces.text import read_text
 from tests.inside.tinytext import STORY
-from tests.web.server import Client
+from tests.web.server import Client, thread
 
 HOSTILE = "the </script><img src=x onerror=window.hit=2> street"
+
+
+def own_contexts(folder: Path, text: str, layer: int, row: int) -> Any:
+    """Each head's sum of weighted values, before the output matrix mixes the heads."""
+    import transformers
+
+    model = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    ids, seen = torch.tensor([load(str(folder)).read(text).ids]), []
+    output = model.layers[layer].self_attn.o_proj
+    output.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    with torch.no_grad():
+        model(ids)
+    return seen[0][0, row].view(model.config.num_attention_heads, -1).numpy()
 
 
 def eager(folder: Path, text: str) -> Any:
@@ -48,7 +63,11 @@ def test_a_script_gets_the_weights(here: Client, folder: Path) -> None:
     assert len(heads) == 4
     links = here.ask(f"/api/looks/{name}/links/40/2").json["layers"]
     np.testing.assert_allclose(links, [w[0, :, 40, 2].tolist() for w in weights], atol=1e-6)
-    assert here.ask(f"/api/looks/{name}/links/40/9999").json["layers"] == [None, None]
+    for place in ("links/40/9999", "links/9999/2", "layers/1/contexts/9999"):
+        answer = here.ask(f"/api/looks/{name}/{place}")
+        assert (answer.code, "counted from 0" in answer.json["error"]) == (422, True)
+    values = here.ask(f"/api/looks/{name}/layers/1/contexts/40").json["heads"]
+    np.testing.assert_allclose(values, own_contexts(folder, STORY, 1, 40), atol=1e-5)
     entropy = torch.special.entr(weights[1][0]).sum(-1).mean(-1)
     np.testing.assert_allclose([h["entropy"] for h in heads], entropy, atol=1e-5)
 
@@ -59,6 +78,10 @@ def test_a_script_gets_the_weights(here: Client, folder: Path) -> None:
         (b"{", 400, "the body must be JSON"),
         (b"[1]", 400, "the body must be JSON"),
         ({"text": "a"}, 400, "the body must be JSON"),
+        (b"[" * 20_000, 400, "the body must be JSON"),
+        ({"model": [], "text": "a"}, 400, "model must be a string"),
+        ({"model": {}, "text": "a"}, 400, "model must be a string"),
+        ({"model": None, "text": "a"}, 400, "model must be a string"),
         ({"model": "M", "text": 3}, 400, "text must be a string"),
         ({"model": "M", "text": "  "}, 422, "the text is empty"),
         ({"model": "M", "text": "a b " * 2000}, 422, "more than --max-tokens 3,000"),
@@ -72,6 +95,25 @@ def test_bad_questions(here: Client, body: Any, code: int, said: str) -> None:
     answer = here.ask("/api/looks", body)
     assert (answer.code, said in answer.json["error"]) == (code, True), answer.body
     assert here.ask("/api/models").code == 200
+
+
+def test_an_enormous_text_is_refused_by_its_beginning(
+    here: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """500,000 one-letter words: to cut them all would take seconds, and everybody would wait."""
+    cut: list[int] = []
+
+    def counted(tokenizer: Any, text: str) -> Any:
+        cut.append(len(text))
+        return read_text(tokenizer, text)
+
+    monkeypatch.setattr(textmodel, "read_text", counted)
+    answer = here.ask("/api/looks", {"model": here.model, "text": "a " * 500_000})
+    assert answer.code == 422
+    assert "the text has more than 3,000 tokens" in answer.json["error"]
+    assert cut == [24_000], "eight characters for each token of the bound"
+    assert here.ask("/api/looks", {"model": here.model, "text": "a b"}).code == 202
+    assert cut == [24_000, 3]
 
 
 def test_what_is_not_there(here: Client) -> None:
@@ -133,6 +175,17 @@ def test_in_a_browser_short_and_long(
     page.keyboard.press("6")
     second = every[best[1]][0, (best[2] + 1) % 4, 2100]
     page.wait_for_selector(f".compare-rows td:text-is('{second.max():.4f}')", timeout=20000)
+    # Steps: all heads side by side, of which the page has the vectors of some; in haste too.
+    for head in (0, 1, 2, 3, 0, 2):
+        where = f"view=steps&layer=0&head={head}&from=2100&to=7"
+        page.evaluate("where => { location.hash = where; }", where)
+    page.wait_for_selector(".steps-title:has-text('head 2')", timeout=20000)
+    taken = own_contexts(folder, text, 0, 2100)
+    for place, context in enumerate(taken):
+        shown = f"[data-step=concatenated] .named:has-text('c of head {place}') .digits"
+        page.wait_for_selector(shown, timeout=20000)
+        first = float(page.inner_text(shown).strip("[").split()[0].replace("−", "-"))
+        assert abs(first - context[0]) < 2e-3
     assert errors == []
     page.context.close()
 
@@ -172,4 +225,14 @@ def test_two_texts_side_by_side_and_an_address_that_restores_them(
     page.evaluate("hash => { location.hash = hash; }", address.split("#")[1])
     page.wait_for_selector("#view-compare .pane-title:has-text('the <script>')")
     assert errors == []
+    page.context.close()
+
+
+def test_a_server_that_has_gone_is_said(folder: Path, browser: Any) -> None:
+    page = browser.new_context().new_page()
+    with thread(folder) as client:
+        page.goto(f"{client.address}/")
+    page.fill("textarea", "The street was wide.")
+    page.click("button:has-text('Look')")
+    page.wait_for_selector(".ask [role=status]:has-text('the server does not answer')")
     page.context.close()

@@ -5,9 +5,13 @@ from __future__ import annotations
 from decimal import Decimal
 
 import numpy as np
+import pytest
+import torch
 
+import regard
 from regard.worked.check import check
-from regard.worked.example import Example, compute
+from regard.worked.example import Example
+from regard.worked.stages import compute
 from tests.worked.examples import tutorial
 
 
@@ -25,7 +29,7 @@ def test_the_printed_tutorial_has_exactly_these_wrong_numbers() -> None:
         ("weights", (0, 2)): (0.5799, 0.3065),
         ("context", (0, 0)): (1.1281, 0.7191),
     }
-    assert sum(report.right.values()) == 10
+    assert report.right == 10
     assert report.wrong[0].step == "queries", "the first in the order of computation"
 
 
@@ -33,7 +37,7 @@ def test_the_corrected_tutorial_is_right_and_needs_no_remark() -> None:
     report = check(Example.load("tutorial-corrected"))
     assert report.wrong == []
     assert report.remarks == []
-    assert sum(report.right.values()) == 63
+    assert report.right == 63
 
 
 def test_two_heads_example_is_right() -> None:
@@ -71,7 +75,27 @@ def test_enormous_claims_are_wrong_and_no_accident() -> None:
 def test_a_word_that_may_attend_to_nothing_has_no_weights_to_sum() -> None:
     mask = np.array([[True, True], [False, False]])
     claims = {"weights": [[Decimal("0.7311"), Decimal("0.2689")], [0, 0]], "context[1]": [0, 0]}
-    example = Example("simple", ["a", "b"], np.eye(2), mask=mask, claims=claims)
+    example = Example("simple", ["a", "b"], {"x": np.eye(2)}, mask={"matrix": mask}, claims=claims)
     report = check(example)
     assert report.wrong == []
     assert report.remarks == []
+
+
+def test_a_dictionary_of_python_numbers_and_arrays() -> None:
+    scores = np.array([[112.0, 96.0]])
+    claims = {"scaled": [[14, 12]], "weights": [(0.88, 0.12)]}
+    result = regard.check({"scores": scores, "d_k": 64, "claims": claims})
+    assert (result.ok, result.right, result.wrong, result.remarks) == (True, 4, [], [])
+    mine = torch.tensor([[0.5, 0.5]], dtype=torch.float64)
+    result = regard.check({"scores": [[0.001, 0.0]], "d_k": 1.0, "claims": {"weights": mine}})
+    assert not result.ok, "an array was computed: 0.5 is not meant as rounded to one digit"
+    assert len(result.wrong) == 2
+    result = regard.check({"scores": [[0.001, 0.0]], "d_k": 1.0, "claims": {"weights": mine},
+                           "tolerance": 0.001})  # fmt: skip
+    assert result.ok
+    with pytest.raises(regard.RegardError, match="x is missing: a list of rows of numbers"):
+        regard.check({})
+
+
+def test_a_file_or_a_name() -> None:
+    assert regard.check("tutorial-corrected").right == 63

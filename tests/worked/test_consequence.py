@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from regard.worked.check import check
-from regard.worked.example import Example, compute
+from regard.worked.example import Example
+from regard.worked.stages import compute
 from regard.worked.working import working
 from tests.worked.examples import tutorial, two_heads
 
@@ -41,7 +44,7 @@ def test_errors_are_carried_through_the_last_steps(layout: str) -> None:
 
 
 def test_an_error_is_carried_over_steps_that_nobody_claims() -> None:
-    claims = {"values[1][0]": [3, 0], "output[0]": [5, 0]}
+    claims: dict[str, Any] = {"values[1][0]": [3, 0], "output[0]": [5, 0]}
     assert [w.carried for w in check(two_heads(**claims)).wrong] == [False, True]
 
 
@@ -49,7 +52,7 @@ def test_one_head_carries_from_its_context_to_the_output() -> None:
     x, eye = np.array([[1.0, 2.0]]), np.eye(2)
     matrices = {"w_q": eye, "w_k": eye, "w_v": eye, "w_o": np.array([[1.0], [1.0]])}
     claims = {"context[0][0]": 5, "output[0][0]": 7}
-    example = Example("scaled", ["a"], x, matrices, claims=claims)
+    example = Example("scaled", ["a"], {"x": x, **matrices}, claims=claims)
     assert [w.carried for w in check(example).wrong] == [False, True]
     assert working(example, compute(example), "output", (0, 0)) == (
         "y_1: c_1 · column 1 of W_O = 1·1 + 2·1 = 3"

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from regard.errors import ExampleError
-from regard.worked.example import Example, compute
+from regard.worked.example import Example
+from regard.worked.stages import compute
 from tests.worked.written import GOOD, MATRICES, load
 
 
@@ -74,5 +75,7 @@ def test_the_layout_is_found_from_all_matrices(tmp_path: Path) -> None:
 
 
 def test_an_example_made_by_hand_is_checked_too() -> None:
-    with pytest.raises(ExampleError, match="mechanism 'scaled' needs w_q, w_k and w_v"):
-        Example("scaled", ["a"], np.eye(1))
+    with pytest.raises(
+        ExampleError, match="mechanism 'scaled' needs w_q, w_k and, for the values, w_v"
+    ):
+        Example("scaled", ["a"], {"x": np.eye(1)})

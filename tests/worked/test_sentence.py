@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from regard.errors import RegardError
-from regard.worked.example import Example, compute
+from regard.worked.example import Example
 from regard.worked.sentence import from_sentence, on_equal_words
+from regard.worked.stages import compute
 
 
 @pytest.fixture
@@ -63,14 +64,14 @@ def test_every_cause_is_named(vectors: Path, options: dict[str, object], cause: 
 def test_a_row_for_each_word_tells_equal_words_apart_too() -> None:
     x, w = np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([[1.0, 2.0], [3.0, 4.0]])
     matrices = {"w_q": w, "w_k": w, "w_v": w}
-    example = Example("scaled", ["a", "a"], x, matrices, layout="row-per-word")
+    example = Example("scaled", ["a", "a"], {"x": x, **matrices}, layout="row-per-word")
     (line,) = on_equal_words(example, compute(example), 0)
     assert line.endswith(": the row of W for each word tells them apart.")
 
 
 def test_positions_that_change_nothing() -> None:
     zero = np.zeros((2, 2))
-    example = Example("scaled", ["a", "a"], np.ones((2, 2)), dict.fromkeys(("w_q", "w_k", "w_v"),
-                      zero), positions="sinusoidal")  # fmt: skip
+    given = {"x": np.ones((2, 2)), **dict.fromkeys(("w_q", "w_k", "w_v"), zero)}
+    example = Example("scaled", ["a", "a"], given, positions="sinusoidal")
     (line,) = on_equal_words(example, compute(example), 1)
     assert line == "'a' stands at 1 and 2; its outputs are equal all the same."

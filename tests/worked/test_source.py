@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from regard.errors import ExampleError, FileError
+from regard.worked.check import check
 from regard.worked.example import Example
+from regard.worked.source import ExampleFile
 from tests.worked.written import load
 
 
@@ -48,3 +50,36 @@ def test_a_file_comes_before_a_name_and_a_folder_does_not(
     assert Example.load("two-heads").tokens == ["x1"]
     with pytest.raises(FileError, match=r"No such file or directory; did you mean 'two-heads'\?$"):
         Example.load("two-head")
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
+    file = tmp_path / "worked.toml"
+    file.write_bytes("\ufeffx = [[1]]\n".encode())
+    assert ExampleFile.read(file).content == {"x": [[1]]}
+
+
+def test_json_has_the_same_keys_and_keeps_its_digits(tmp_path: Path) -> None:
+    file = tmp_path / "worked.json"
+    file.write_text('{"x": [[1]], "claims": {"weights": [[1.00]]}}')
+    read = ExampleFile.read(file).content
+    assert str(read["claims"]["weights"][0][0]) == "1.00"
+    assert Example.load(file).x.shape == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"x": [[1]', "worked.json' is not valid JSON: Expecting ',' delimiter: line 1 column 11"),
+        ('{"x": [[1]], "x": [[2]]}', "has the key 'x' twice: drop one of them"),
+        ("[1]", "worked.json' must hold an object"),
+        ('{\n"x": [[NaN]]\n}', "line 2: x[0][0] must be finite, at most 1.8e+308, got NaN"),
+        ('{\n"x": [[1]],\n"claims": {\n"score": 1}}', "line 4: claims.score: no step is called"),
+        ('{"x": [[1, 2], [3]]}', "x is ragged"),
+    ],
+)
+def test_json_that_cannot_be_read(tmp_path: Path, text: str, words: str) -> None:
+    file = tmp_path / "worked.json"
+    file.write_text(text)
+    with pytest.raises(ExampleError) as error:
+        check(file)
+    assert words in str(error.value)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from regard.worked.example import Example, compute
+from regard.worked.example import Example
+from regard.worked.stages import compute
 from regard.worked.working import working
 from tests.worked.examples import tutorial, two_heads
 

@@ -1,1 +1,1 @@
-"""What commands share: input, output, progress."""
+"""What commands share: input, output, progress, and the model to load (model.py)."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from regard.errors import FileError, RegardError
-from regard.files import write_text
+from regard.errors import RegardError
+from regard.files import check_writable, is_stream, write_text
 from regard.text import visible
 
 if TYPE_CHECKING:
@@ -19,11 +19,26 @@ if TYPE_CHECKING:
     from regard.trace import Trace
 
 
-def check_folders(*files: str | None) -> None:
-    """What can be known to be wrong with a file's name is said before any work begins."""
-    for file in files:
-        if file and file != "-" and not Path(file).absolute().parent.is_dir():
-            raise FileError(f"cannot write {file!r}: its folder does not exist")
+PICTURES = ("png", "svg")
+
+
+def check_outputs(**files: str | None) -> None:
+    """What can be known to be wrong with the files of these options is said before any work."""
+    seen: dict[str, str] = {}
+    for option, file in files.items():
+        if file is None or (file == "-" and option == "json"):
+            continue
+        if file == "-":
+            raise RegardError(f"--{option} takes a file: - is standard output for --json alone")
+        check_writable(file)
+        if is_stream(file):
+            continue
+        if option in PICTURES and not file.lower().endswith(f".{option}"):
+            raise RegardError(f"--{option} takes a file that ends in .{option}; got {file!r}")
+        place = os.path.realpath(file)
+        if place in seen:
+            raise RegardError(f"--{seen[place]} and --{option} name the same file: {file!r}")
+        seen[place] = option
 
 
 def check_single(count: int, **options: str | None) -> None:

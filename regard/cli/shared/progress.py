@@ -65,13 +65,14 @@ def counted(title: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def tenths(title: str) -> PlainLine:
-    """``loading: 40 %`` at a new tenth, and only if it takes long."""
+    """``loading: 40 %`` at a new tenth, and only if it takes long; then ``100 %`` at the end."""
     last, said = time.monotonic(), 0
 
     def line(share: float, what: str) -> str | None:
         nonlocal last, said
         reached = int(10 * share)
-        if reached <= said or time.monotonic() - last < PATIENCE:
+        soon = time.monotonic() - last < PATIENCE
+        if reached <= said or (soon and not (said and reached == 10)):  # what was begun is ended
             return None
         last, said = time.monotonic(), reached
         return f"{title}: {10 * reached} %"

@@ -106,7 +106,7 @@ class Model:
         found = find(name)
         if found.gguf is not None:
             raise ModelError(f"regard explain computes BERT encoders; {name!r} is a GGUF file")
-        self.name = PINNED[name].name if name in PINNED else found.folder.name
+        self.name = name if name in PINNED else found.folder.name
         self.folder = found.folder
         self.config = read_config(found.folder)
         self.tokenizer = load_tokenizer(found.folder)

@@ -26,9 +26,9 @@ from torch import Tensor
 
 from regard.attention.wanted import Wanted
 from regard.errors import DataError, FileError, RegardError, UnknownWordError
-from regard.files import write_text
+from regard.files import opened, share_read, write_text
+from regard.inside.heads.entries import MOST, weights_between
 from regard.inside.heads.kinds import Tally, scored
-from regard.inside.heads.pairs import MOST, weights_between
 from regard.inside.heads.patterns import Patterns
 from regard.inside.observe.layer import ObservedLayer
 from regard.inside.observe.observe import observe
@@ -36,7 +36,6 @@ from regard.inside.textmodel import TextModel
 from regard.pieces.heads import HeadPlace, Heads
 from regard.pieces.pieces import Pieces
 from regard.pieces.unknown import Unknown
-from regard.vectors.file import opened
 
 UNIT = 1 << 32
 """Sums count in multiples of 1 / UNIT: 2e9 queries fit, each to 1e-10."""
@@ -128,7 +127,7 @@ class CorpusState:
     @staticmethod
     def begin(path: str | os.PathLike[str] | None, setting: dict[str, Any]) -> CorpusState:
         """What was saved, or nothing yet."""
-        if path is None or not Path(path).exists():
+        if path is None or not os.path.exists(path):
             return CorpusState(setting)
         return CorpusState.load(path, setting)
 
@@ -163,9 +162,8 @@ class CorpusState:
 def read_corpus(path: str) -> Iterator[tuple[bytes, float]]:
     """Each line as bytes, with its end, and the share of the file that was read before it."""
     with opened(path) as (stream, raw):
-        size = max(1, os.fstat(raw.fileno()).st_size)
         while line := stream.readline():
-            yield line, min(1.0, raw.tell() / size)
+            yield line, share_read(raw)
 
 
 class CorpusReader:

@@ -16,8 +16,8 @@ from torch import Tensor
 
 from regard.attention.rule import softmax
 from regard.attention.wanted import Statistics
+from regard.inside.heads.entries import MOST, seen_counts, visible, weights_between
 from regard.inside.heads.kinds import WINDOW, Tally
-from regard.inside.heads.pairs import MOST, seen_counts, visible, weights_between
 from regard.inside.observe.layer import Item
 from regard.pieces.heads import HEAD_KINDS
 from regard.pieces.pieces import Pieces

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 import torch.nn.functional as F
+from torch import Tensor
 
 from regard.attention.map import AttentionMap
 from regard.attention.rule import softmax
@@ -112,7 +113,28 @@ class Exploration:
     def link(self, row: int, column: int) -> list[list[float] | None]:
         """What token ``row`` gives to token ``column`` in each head, layer by layer; None for a
         layer that has no such tokens."""
-        return [_link(layer.item(), row, column) for layer in self.observation]
+        found = [_link(layer.item(), row, column) for layer in self.observation]
+        if all(weights is None for weights in found):
+            raise RegardError(
+                f"no layer has a token {row} that could attend to a token {column}: tokens are "
+                f"counted from 0, and the text has {len(self.tokens):,}"
+            )
+        return found
+
+    def contexts(self, number: int, row: int) -> list[list[float]] | None:
+        """What token ``row`` takes in each head of a layer: the sum of its weighted values."""
+        layer = self.layer(number)
+        item = layer.item()
+        weights = _weights(item, row)
+        if weights is None:
+            raise RegardError(
+                f"layer {number} has {len(item.rows):,} tokens, counted from 0; got {row}"
+            )
+        if item.value is None:
+            return None
+        values = item.value.repeat_interleave(layer.heads // layer.key_heads, 0)
+        mixed: list[list[float]] = (weights.unsqueeze(1) @ values.to(weights)).squeeze(1).tolist()
+        return mixed
 
     def head(self, number: int, head: int) -> Sheet:
         """The vectors of one head, or its weights."""
@@ -174,15 +196,20 @@ def _heads(layer: ObservedLayer, tokens: Pieces) -> LayerHeads:
 
 
 def _link(item: Item, row: int, column: int) -> list[float] | None:
-    queries, keys = len(item.rows), len(item.columns)
-    if row >= queries or column >= keys:
+    weights = _weights(item, row)
+    if weights is None or column >= len(item.columns):
+        return None
+    found: list[float] = weights[:, column].tolist()
+    return found
+
+
+def _weights(item: Item, row: int) -> Tensor | None:
+    """(heads, keys) of one query; None if there is no such query."""
+    if row >= len(item.rows):
         return None
     if item.weights is not None:
-        stored: list[float] = item.weights[:, row, column].tolist()
-        return stored
-    scores = item.rule.scores(item.query, item.key, (row, row + 1))
-    weights: list[float] = softmax(scores)[:, 0, column].tolist()
-    return weights
+        return item.weights[:, row]
+    return softmax(item.rule.scores(item.query, item.key, (row, row + 1)))[:, 0]
 
 
 def _empty(sheet: Sheet) -> None:

@@ -19,8 +19,8 @@ from regard.attention.rule import to_weights
 from regard.attention.statistics import BLOCK_NUMBERS, largest
 from regard.attention.wanted import Statistics, Wanted
 from regard.errors import RegardError
+from regard.inside.heads.entries import weights_between, without_keys
 from regard.inside.heads.kinds import scored
-from regard.inside.heads.pairs import weights_between, without_keys
 from regard.inside.heads.patterns import Patterns
 from regard.inside.look.page import PageLayers
 from regard.inside.observe.layer import Item, ObservedLayer

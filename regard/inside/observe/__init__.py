@@ -8,4 +8,7 @@ watch.py        hands what a family sees to the observation
 call.py         what one call of attention was given; the steps of ``generate`` joined
 layer.py        the calls of one layer, and the maps made from them
 observation.py  all layers, by number and head
+verify.py       is what was observed what the model did? If not, it is refused
+sheets.py       a layer as plain data, for a page
+switch.py       settings of the process that are changed while anybody observes
 """

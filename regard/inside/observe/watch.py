@@ -77,8 +77,8 @@ class Watcher:
             return
         self.stored |= call.weights is not None
         crosses = layer.kind == "cross"
-        wish = self.observation
-        call = kept(call, wish.chosen_heads, wish.dtype, wish.values)
+        observation = self.observation
+        call = kept(call, observation.chosen_heads, observation.dtype, observation.values)
         if layer.calls and follows(call, layer.calls, crosses):
             layer.go_on(step(call, layer.calls, crosses))
         else:

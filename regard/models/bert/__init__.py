@@ -1,1 +1,6 @@
-"""BERT: the encoder (encoder.py), and the folder of a published model (file.py)."""
+"""BERT: a published encoder, run by regard's own attention.
+
+config.py   its shape
+encoder.py  the encoder
+file.py     the folder of a published model
+"""

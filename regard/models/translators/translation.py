@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from regard.errors import ConfigError, DataError
 from regard.models.translators.base import Translator
 from regard.models.translators.beam import Hypothesis, translate_batch
+from regard.pieces.grouping import by_word
 from regard.pieces.pieces import Pieces
 from regard.pieces.text import learned_pieces, written_pieces
 from regard.pieces.tokenizer import BOS, EOS, SPECIAL, Tokenizer
-from regard.pieces.words import by_word
 from regard.record import record
 from regard.trace import Array, Step, Trace
 
@@ -45,6 +46,12 @@ class Translation:
         }
 
 
+MOST_BEAM = 100
+"""Hypotheses of a sentence: a step holds their scores of every word of the vocabulary."""
+MOST_TOKENS = 512
+"""Of one sentence, its end included: five times what the models have seen."""
+
+
 def translate_texts(
     model: Translator,
     tokens: Tokenizer,
@@ -63,12 +70,23 @@ def translate_texts(
     streams. An empty sentence has an empty translation. With ``words`` the pieces of a word are
     one token: what it looked at is the mean over its pieces, what was looked at is their sum.
     """
+    if beam > MOST_BEAM:
+        raise ConfigError(
+            f"beam may be {MOST_BEAM} at most, got {beam}: time and memory grow with it, and "
+            "translations do not get better beyond some ten hypotheses"
+        )
     for start in range(0, len(texts), 32 * batch):
         window = texts[start : start + 32 * batch]
         sources = [
             pieces.before(SPECIAL[EOS], EOS) if len(pieces) else pieces
             for pieces in learned_pieces(tokens, window)
         ]
+        for number, pieces in enumerate(sources, start + 1):
+            if len(pieces) > MOST_TOKENS:
+                raise DataError(
+                    f"a sentence to translate may have {MOST_TOKENS:,} tokens, number {number:,} "
+                    f"has {len(pieces):,}: the time grows with the square; give one sentence a line"
+                )
         found: dict[int, Hypothesis] = {}
         order = sorted((i for i, s in enumerate(sources) if len(s)), key=lambda i: len(sources[i]))
         for first in range(0, len(order), batch):

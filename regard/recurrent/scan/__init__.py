@@ -6,4 +6,5 @@ selfattentive.py  the simple RNN with self-attention
 lstmn.py          the LSTMN
 attention.py      what the last three share: attention to a tape, step by step, and its gradient
 tape.py           the tape: what a scan gives, and the gradients that reach its slots
+product.py        the products with matrices, in the type that the run computes in
 """

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from regard.errors import DataError
+from regard.files import name_of
 from regard.train.data.examples import Examples
-from regard.train.data.lines import name_of, read_lines
+from regard.train.data.lines import read_lines
 
 MOST = 1000
 """Labels; more are a sign that the label does not come first."""

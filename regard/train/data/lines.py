@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-import sys
-import zlib
-from pathlib import Path
 
-from regard.errors import DataError, FileError
-
-STDIN = "-"
-GZIP = b"\x1f\x8b"
+from regard.errors import DataError
+from regard.files import name_of, read_bytes
 
 
 def read_lines(path: str | os.PathLike[str]) -> list[str]:
@@ -21,27 +15,12 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
     line: other characters that Unicode calls line separators stay inside the sentence, so that
     two aligned files cannot fall out of step.
     """
-    data = _read(path)
+    data = read_bytes(path)
     if not data:
         raise DataError(f"{name_of(path)} is empty")
     text = _decode(data, name_of(path))
     lines = text.removesuffix("\n").split("\n")
     return [line.removesuffix("\r") for line in lines]
-
-
-def name_of(path: str | os.PathLike[str]) -> str:
-    """How an error names the file."""
-    return "standard input" if str(path) == STDIN else repr(str(path))
-
-
-def _read(path: str | os.PathLike[str]) -> bytes:
-    try:
-        data = sys.stdin.buffer.read() if str(path) == STDIN else Path(path).read_bytes()
-        return gzip.decompress(data) if data.startswith(GZIP) else data
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise FileError(f"{name_of(path)} is gzip but damaged or cut: {error}") from error
-    except OSError as error:
-        raise FileError(f"cannot read {name_of(path)}: {error.strerror or error}") from error
 
 
 def _decode(data: bytes, name: str) -> str:

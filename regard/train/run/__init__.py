@@ -1,1 +1,13 @@
-"""Run: the loop, and what keeps it exact: checkpoints, log, schedule, processes."""
+"""Run: the loop, and what keeps it exact.
+
+start.py        from a job and its settings to a model in its run folder
+loop.py         the loop, top to bottom
+state.py        where a run is: counts, what was best, random generators
+optimizer.py    Adam and its step size
+checkpoint.py   everything needed to go on as if nothing had stopped
+folder.py       one run a folder, one process at a time
+stop.py         when a run ends
+distributed.py  several processes
+log.py          figures as they happen
+progress.py     what the user sees
+"""

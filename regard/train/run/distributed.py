@@ -22,7 +22,7 @@ from regard.errors import ConfigError, RegardError
 T = TypeVar("T")
 
 
-class ToldError(RegardError):
+class MainProcessError(RegardError):
     """An error of rank 0, which says it to the user; here it only ends the process."""
 
 
@@ -47,7 +47,7 @@ class World:
         """The sum of a value over all processes."""
         return self._reduced((value,), dist.ReduceOp.SUM)[0] if self.size > 1 else value
 
-    def told(self, value: Any) -> Any:
+    def broadcast(self, value: Any) -> Any:
         """What rank 0 has for ``value``."""
         if self.size == 1:
             return value
@@ -72,9 +72,9 @@ class World:
                 result = act()
             except RegardError as error:
                 problem = error
-        result, text = self.told((result, str(problem or "")))
+        result, text = self.broadcast((result, str(problem or "")))
         if text:
-            raise problem or ToldError(text)
+            raise problem or MainProcessError(text)
         return result
 
     def _reduced(self, values: tuple[float, ...], operation: Any) -> list[float]:

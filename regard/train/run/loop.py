@@ -20,7 +20,7 @@ from regard.store.folder import RunFolder
 from regard.store.weights import named_weights, set_weights, whole, write_weights
 from regard.train.config import TrainConfig
 from regard.train.run.checkpoint import Checkpoint, Checkpoints
-from regard.train.run.distributed import ToldError, World, gradients_kept
+from regard.train.run.distributed import MainProcessError, World, gradients_kept
 from regard.train.run.log import Log
 from regard.train.run.optimizer import (
     learning_rate,
@@ -194,7 +194,7 @@ class Loop:
         ):
             self.on_main(lambda: write_weights(self.folder.model, weights))
             state.average = None
-        state.validation_seconds = self.world.told(time.monotonic() - began)
+        state.validation_seconds = self.world.broadcast(time.monotonic() - began)
         named = figures | ({"name": self.task.score} if "score" in figures else {})
         spent = round(state.seconds, 1)
         self.log.write("valid", step=state.step, **named, best=better, seconds=spent)
@@ -210,7 +210,7 @@ class Loop:
         if self.world.main or self.config.sharded:
             with torch.no_grad():
                 figures = self.task.evaluate(self.criterion, decode=not self.config.sharded)
-        return dict(self.world.told(figures))
+        return dict(self.world.broadcast(figures))
 
     def label(self, key: str) -> str:
         """How a figure is called before the user."""
@@ -271,7 +271,7 @@ class Loop:
             self.log.write("changed", step=found.state.step, **changed)
             said = ", ".join(f"{name} {value:g}" for name, value in changed.items())
             self.progress.note(f"from here on {said}: not the run that it would have been")
-        if self.state.best_step and not self.world.told(self.folder.model.exists()):
+        if self.state.best_step and not self.world.broadcast(self.folder.model.exists()):
             self.bring_back()
 
     def bring_back(self) -> None:
@@ -353,7 +353,7 @@ class Loop:
         """Do it on rank 0; if it fails there, fail everywhere and say what is safe."""
         try:
             return self.world.from_main(act)
-        except ToldError:
+        except MainProcessError:
             raise
         except RegardError as error:
             raise TrainingError(f"{error}; {self._kept()}") from error

@@ -95,7 +95,7 @@ def train(
             progress=progress if world.main else None,
             log=log,
             spent=time.monotonic() - began,
-            after=world.told(after),
+            after=world.broadcast(after),
         ).run(not fresh, changed)
         if world.main:
             _draw(folder, note)

@@ -1,1 +1,11 @@
-"""Tasks: what can be trained, one file each, and how it is measured."""
+"""Tasks: what can be trained, one file each, and how it is measured.
+
+task.py        what is trained, as the loop sees it
+job.py         a kind of training, from its data to its figures; textjob.py: on text
+translate.py   translators
+lm.py          language models
+classify.py    classifiers
+evaluate.py    how good a trained model is on text that it has not seen
+metrics.py     BLEU and chrF
+perplexity.py  how well a language model predicts a text
+"""

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from regard.errors import ConfigError, DataError
+from regard.files import name_of
 from regard.models.classifier import Classifier, ClassifierConfig, Decision, sized
 from regard.pieces.tokenizer import START, Tokenizer
 from regard.text import visible
@@ -21,10 +22,9 @@ from regard.train.data.config import LabelledConfig
 from regard.train.data.corpus import TokenCorpus
 from regard.train.data.examples import Dataset, divided
 from regard.train.data.labelled import Labelled, check_labels, labels_of, read_labelled
-from regard.train.data.lines import name_of
 from regard.train.settings import Tree
 from regard.train.tasks.job import Settings
-from regard.train.tasks.text import TextJob
+from regard.train.tasks.textjob import TextJob
 from regard.vectors.words import Words
 
 RECIPES: dict[str, Tree] = {

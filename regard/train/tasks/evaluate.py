@@ -16,7 +16,7 @@ from regard.train.data.corpus import encode
 from regard.train.data.examples import Examples
 from regard.train.data.labelled import check_labels, read_labelled
 from regard.train.data.pairs import Pair, read_aligned, read_pairs
-from regard.train.data.text import read_sentences
+from regard.train.data.sentences import read_sentences
 from regard.train.tasks.classify import Confusion, decide
 from regard.train.tasks.metrics import bleu, by_length, chrf
 from regard.train.tasks.perplexity import convention, score_text

@@ -18,7 +18,7 @@ from regard.train.data.batches import plan
 from regard.train.data.config import TextConfig
 from regard.train.data.corpus import TokenCorpus, target_tokens
 from regard.train.data.examples import Dataset, by_group, divided, in_order
-from regard.train.data.text import TextLine, read_sentences
+from regard.train.data.sentences import TextLine, read_sentences
 from regard.train.run.distributed import World
 from regard.train.settings import Tree
 from regard.train.tasks.job import Settings
@@ -33,7 +33,7 @@ from regard.train.tasks.perplexity import (
     sentence_loss,
 )
 from regard.train.tasks.task import Task
-from regard.train.tasks.text import TextJob
+from regard.train.tasks.textjob import TextJob
 
 RECIPES: dict[str, Tree] = {
     "simple-rnn": {"learning_rate": 2e-3},

@@ -27,7 +27,7 @@ from regard.train.run.distributed import World
 from regard.train.settings import Tree
 from regard.train.tasks.job import Files, Settings
 from regard.train.tasks.metrics import bleu, chrf
-from regard.train.tasks.text import TextJob
+from regard.train.tasks.textjob import TextJob
 
 RECIPES: dict[str, Tree] = {
     "word-by-word": {"learning_rate": 3e-3, "warmup": 200, "batch_tokens": 2000},

@@ -2,6 +2,11 @@
 
 The file carries queries, keys and values, and its JavaScript (``script/``, plain ES modules put
 into one) computes every weight that it draws.
+
+maps.py, traces.py   an attention map or a trace as a subject of the page
+data.py, pack.py     subjects as the page's JSON, arrays packed
+inline.py, file.py   script, style and data as one HTML file
+frame.py             the page inside a notebook
 """
 
 from regard.pieces.sheet import Sheet, Subject

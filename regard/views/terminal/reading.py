@@ -7,7 +7,7 @@ without colours shows it too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -22,6 +22,9 @@ SMALL = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 INDENT = 7
 """Columns before the words: the bits."""
 BARS = 40
+LONG = 100
+"""Words of a text, more than which do not all stand on every line."""
+FEW = 8
 
 
 def print_reading(
@@ -29,10 +32,14 @@ def print_reading(
 ) -> None:
     """Print a line for each word after the first: its bits, and the words it attends to.
 
-    ``weights`` (word, word); without attention (None) only the bits are shown, as bars.
+    ``weights`` (word, word); without attention (None) only the bits are shown, as bars. Of a long
+    text each line has the words with the largest weights only, and the first line says so.
     """
     shown = [visible(word) for word in words]
     console.print(Text(" bits", style="dim"), no_wrap=True)
+    if weights is not None and len(shown) > LONG:
+        said = f"{len(shown) - 1:,} words: of each, the {FEW} that it attends to most"
+        console.print(Text(said, style="dim"), no_wrap=True)
     most = max([1.0, *(float(b) for b in bits)])
     for t in range(1, len(shown)):
         head = f"{float(bits[t]):5.1f}  "
@@ -42,11 +49,18 @@ def print_reading(
             line.append(bar(float(bits[t]) / most, room))
             console.print(line, no_wrap=True, overflow="crop")
             continue
-        parts = [weighted(shown[i], float(weights[t, i])) for i in range(t)]
+        parts = [weighted(shown[i], float(weights[t, i])) for i in _shown(weights[t], t)]
         parts.append(weighted(shown[t], float(weights[t, t]), style="bold reverse"))
         for number, row in enumerate(wrapped(parts, console.width - INDENT)):
             front = Text(" " * INDENT if number else head)
             console.print(front.append(row), no_wrap=True, overflow="crop")
+
+
+def _shown(row: Array, t: int) -> Iterable[int]:
+    """The words before word t, in their order; of a long text those with the largest weights."""
+    if len(row) <= LONG:
+        return range(t)
+    return sorted(sorted(range(t), key=lambda i: -row[i])[:FEW])
 
 
 def print_weighted(

@@ -178,7 +178,10 @@ def _trained(what: str) -> list[Tensor]:
         shapes += [(13, 11), (13,), (33, 17), (22, 11), (11, 11)]
         parts = [torch.randn(shape).mul_(0.5).requires_grad_() for shape in shapes]
         allowed = torch.arange(7) < torch.tensor([7, 2, 5]).unsqueeze(-1)
-        before, contexts, weights = bahdanau_scan(*parts[:4], allowed, BahdanauMatrices(*parts[4:]))
+        inputs, state, keys, values, *matrices = parts
+        before, contexts, weights = bahdanau_scan(
+            inputs, state, keys, values, allowed, BahdanauMatrices(*matrices)
+        )
         outputs = [before, contexts, weights.detach()]
     else:
         make: dict[str, Any] = {
@@ -188,7 +191,7 @@ def _trained(what: str) -> list[Tensor]:
         net = make[what]()
         x, lengths = torch.randn(13, 3, 11, requires_grad=True), torch.tensor([13, 5, 0])
         outputs, parts = [net(x, lengths=lengths).output], [x, *net.parameters()]
-    loss = sum(part.square().sum() for part in outputs if part.requires_grad)
+    loss = torch.stack([part.square().sum() for part in outputs if part.requires_grad]).sum()
     return [*outputs, *torch.autograd.grad(loss, parts)]
 
 

@@ -8,13 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from regard.cli.shared.input import check_file, read_text, texts_of
+from regard.cli.shared.input import read_text, texts_of
 from regard.errors import FileError, RegardError
 
 
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
+
+
+def piped() -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"one\ntwo\n")))
 
 
 def test_sentences_or_a_file(tmp_path: Path) -> None:
@@ -42,10 +46,18 @@ def test_one_text(tmp_path: Path) -> None:
             read_text(text, named)
 
 
-def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
-    (tmp_path / "there").write_text("")
-    check_file(str(tmp_path / "there"))
-    with pytest.raises(FileError, match=r"cannot read '.*none': No such file or directory"):
-        check_file(str(tmp_path / "none"))
-    with pytest.raises(FileError, match=r"cannot read '.*': Is a directory"):
-        check_file(str(tmp_path))
+def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    for sentences, named in ((["-"], None), ([], "-")):
+        monkeypatch.setattr(sys, "stdin", piped())
+        assert texts_of(sentences, named, "read") == ["one", "two"]
+    for text, file in (("-", None), (None, "-")):
+        monkeypatch.setattr(sys, "stdin", piped())
+        assert read_text(text, file) == "one\ntwo"
+    assert texts_of(["-", "-"], None, "read") == ["-", "-"], "two sentences of one sign"
+
+
+def test_a_closed_standard_input_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    for asked in (lambda: texts_of([], None, "read"), lambda: read_text("-", None)):
+        with pytest.raises(FileError, match="cannot read standard input: it is closed"):
+            asked()

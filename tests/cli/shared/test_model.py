@@ -54,7 +54,12 @@ def test_the_page_comes_out_of_the_pass_of_the_look(
     model = load_model(str(tmp_path))
     passes = []
     run = type(model).run
-    monkeypatch.setattr(type(model), "run", lambda *a: (passes.append(1), run(*a)))
+
+    def counted(*given: Any) -> Any:
+        passes.append(1)
+        return run(*given)
+
+    monkeypatch.setattr(type(model), "run", counted)
     found, stopped = look_at(model, SENTENCE, LookRequest(page=True), None, None)
     assert (found.done, found.layers, stopped) == (3, 3, False)
     assert found.page is not None

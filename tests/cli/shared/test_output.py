@@ -8,7 +8,7 @@ import pytest
 
 import regard
 from regard.cli.shared.output import (
-    check_folders,
+    check_outputs,
     check_single,
     say_written,
     write_json,
@@ -20,10 +20,18 @@ from regard.pieces.marks import from_labels
 from regard.trace import Trace
 
 
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    check_folders(None, "-", str(tmp_path / "new.json"))
+def test_what_is_wrong_with_a_file_is_said_before_the_work(tmp_path: Path) -> None:
+    check_outputs(json="-", html=None, png=str(tmp_path / "NEW.PNG"), csv=str(tmp_path / "a.txt"))
+    check_outputs(png="/dev/null", svg="/dev/null")
     with pytest.raises(FileError, match=r"cannot write '.*none/a\.png': its folder does not exist"):
-        check_folders(None, str(tmp_path / "none" / "a.png"))
+        check_outputs(json=None, png=str(tmp_path / "none" / "a.png"))
+    with pytest.raises(RegardError, match=r"--png takes a file that ends in \.png; got '.*a\.txt'"):
+        check_outputs(png=str(tmp_path / "a.txt"))
+    with pytest.raises(RegardError, match="--html takes a file: - is standard output for --json"):
+        check_outputs(html="-")
+    (tmp_path / "link").symlink_to(tmp_path / "a.json")
+    with pytest.raises(RegardError, match=r"--json and --csv name the same file: '.*link'"):
+        check_outputs(json=str(tmp_path / "a.json"), csv=str(tmp_path / "link"))
 
 
 def test_one_sentence_for_a_page() -> None:

@@ -58,3 +58,15 @@ def test_a_bar_on_a_terminal() -> None:
     assert "half of it" in shown
     assert "a note\r\n" in shown
     assert "measuring half of it" not in shown, "the plain line is for pipes"
+
+
+def test_what_was_begun_is_ended(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A pipe that was told 10 % is told 100 % too, however soon it follows."""
+    clock = iter([0.0, 6.0, 6.0, 6.1, 6.2, 6.2])
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    with counted("training") as report:
+        for done in (10, 50, 100):  # at 6, 6.1 and 6.2 seconds
+            report(done, 100)
+    assert capsys.readouterr().err == "training: 10 %\ntraining: 100 %\n"

@@ -10,14 +10,13 @@ import pytest
 from torch import Tensor
 
 from regard.errors import DataError, ModelError, RegardError, UnknownWordError
-from regard.inside.explain import words as told
+from regard.inside.explain import captions
 from regard.inside.explain.model import Model, forward_pass, proved
 from regard.models.bert import file
 from regard.models.bert.encoder import BertEncoder
 from regard.text import Word
+from tests.inside.explain.sentence import SENTENCE
 from tests.models.bert.tinybert import save_tiny
-
-SENTENCE = "The animal didn't cross the street because it was too tired"
 
 
 @pytest.fixture(scope="module")
@@ -30,11 +29,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def model(folder: Path) -> Model:
     return Model(str(folder))
-
-
-@pytest.fixture(scope="module")
-def real(minilm: Path) -> Model:
-    return Model("minilm")
 
 
 def test_the_trace_is_computed_by_hand_again(model: Model) -> None:
@@ -97,37 +91,6 @@ def test_the_figures_of_minilm(real: Model) -> None:
         assert found.proof.difference < 1e-4
 
 
-def test_what_is_said(real: Model) -> None:
-    tired = real.explain(SENTENCE, "it")
-    wide = real.explain(SENTENCE.replace("tired", "wide"), "it", layer=3, head=1)
-    same = real.explain(SENTENCE, "it", layer=3, head=1)
-    assert told.format_place(tired) == (
-        "all-MiniLM-L6-v2, layer 5, head 11 (6 layers of 12 heads, counted from 0)"
-    )
-    assert told.format_choice(tired) == (
-        "Chosen: of 72 heads the one with the largest weight from 'it' to an earlier content word, "
-        "'animal': 0.647. Next: layer 3 head 1 'animal' 0.640; layer 5 head 3 'animal' 0.250."
-    )
-    assert told.format_question(tired) == "What does 'it' take from each token?"
-    second = real.explain(SENTENCE, "the#2")
-    assert told.format_question(second) == "What does 'the' at position 7 take from each token?"
-    assert told.format_choice(same) == (
-        "As asked. It gives 0.640 of the attention of 'it' to 'animal'."
-    )
-    assert told.format_change(same, wide) == (
-        "'it' gives 'animal' 0.640 in the first sentence and 0.266 in the second."
-    )
-    named = real.explain(SENTENCE, "it", "street", layer=3)
-    assert told.format_choice(named).startswith(
-        "Chosen: of 12 heads the one with the largest weight from 'it' to 'street': 0."
-    )
-    other = real.explain("It was late", "it", layer=3, head=1)
-    assert told.format_change(same, other).endswith("; the second has no such token there.")
-    assert "72 heads" in told.format_limits(tired)
-    total = tired.proof.numbers + other.proof.numbers
-    assert f"{total:,} numbers, largest difference " in told.format_proof(tired, other)
-
-
 def test_mistakes(model: Model, folder: Path) -> None:
     with pytest.raises(RegardError, match="tiny has 3 layers, counted from 0: layer must be from"):
         model.explain(SENTENCE, layer=3)
@@ -183,26 +146,26 @@ def test_a_word_of_several_tokens(model: Model) -> None:
     assert found.share == pytest.approx(rows.mean())
     assert found.token == 2 + rows.argmax()
     share = f"{rows.mean():.3f}"
-    assert told.format_choice(found) == (
+    assert captions.format_choice(found) == (
         f"As asked. It gives {share} of the attention of 'unbelievable' (4 tokens, their mean) to "
         '"didn\'t" (3 tokens, their sum).'
     )
     label = found.reading.labels[found.token]
-    assert told.format_question(found) == (
+    assert captions.format_question(found) == (
         f"What does '{label}' (of the 4 tokens of 'unbelievable' the one that gives most) take "
         "from each token?"
     )
     chosen = model.explain(text, "unbelievable", "didn't")
     assert chosen.choice is not None
     assert chosen.choice.best.weight == pytest.approx(chosen.share)
-    assert 'to "didn\'t" (3 tokens, their sum): ' in told.format_choice(chosen)
+    assert 'to "didn\'t" (3 tokens, their sum): ' in captions.format_choice(chosen)
     other = model.explain("the cat didn't", "cat", "didn't", layer=1, head=2)
     again = other.trace.value("weights")[2, 2, 3:6].sum()
-    change = told.format_change(other, other)
+    change = captions.format_change(other, other)
     assert change.endswith(f"in the first sentence and {again:.3f} in the second.")
 
 
 def test_escapes_are_written_once(model: Model) -> None:
     found = model.explain(r"it was \ too", "\\", layer=0, head=0)
-    assert told.format_question(found) == r"What does '\' take from each token?"
-    assert r"of '\' to" in told.format_choice(found)
+    assert captions.format_question(found) == r"What does '\' take from each token?"
+    assert r"of '\' to" in captions.format_choice(found)

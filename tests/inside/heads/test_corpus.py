@@ -176,7 +176,7 @@ def test_two_processes_give_the_same_bits(folder: Path, corpus: Path, tmp_path: 
         env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
     assert together.returncode == 0, together.stderr
-    assert together.stdout.count("59") == 0
+    assert "59 texts" not in together.stdout  # the name of a temporary folder may have a 59
     assert together.stderr.count("59 texts") == 1, "one process talks"
     for name in ("{}.json", "{}-heads.json"):
         one, two = (tmp_path / name.format(n) for n in ("one", "two"))

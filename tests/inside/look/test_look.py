@@ -10,9 +10,11 @@ import pytest
 import torch
 
 import regard
+from regard.attention import AttentionMap
 from regard.errors import RegardError
 from regard.inside.look.files import look_json
 from regard.inside.look.look import look
+from regard.inside.observe.layer import ObservedLayer
 from regard.inside.textmodel import TextModel, load
 from regard.pieces.look import Look, LookRequest
 from tests.inside.tinytext import SENTENCE, STORY, save
@@ -98,7 +100,7 @@ def test_words(llama: tuple[TextModel, Any]) -> None:
     found = look(
         model, tokens, LookRequest(layer=0, head=3, words=True, word="Unbelievably", links=50)
     )
-    assert plain.map is not None
+    assert isinstance(plain.map, AttentionMap)
     assert found.map is not None
     assert found.place is not None
     expected = plain.map.by_word(tokens.words).dense()
@@ -157,7 +159,7 @@ def test_an_encoder_and_a_decoder(bart: tuple[TextModel, Any]) -> None:
             part=part, layer=1, head=1, word="animal" if part != "decoder" else "street"
         )
         found = look(model, tokens, wish, target=None if part == "encoder" else target)
-        assert found.map is not None
+        assert isinstance(found.map, AttentionMap)
         close(found.map.dense(), stacked(layers)[1, 1])
         assert found.map.keys == (target if part == "decoder" else tokens).labels
         assert found.map.queries == (tokens if part == "encoder" else target).labels
@@ -199,7 +201,7 @@ def test_queries_and_keys_of_one_layer_at_a_time(llama: tuple[TextModel, Any]) -
     tokens = model.read(STORY)
     kept: list[int] = []
 
-    def each(layer: regard.inside.Layer) -> None:
+    def each(layer: ObservedLayer) -> None:
         assert layer.item().query.shape == (4, len(tokens), 8)
         kept.append(sum(len(other.calls) for other in observation.layers))
 
@@ -212,9 +214,10 @@ def test_queries_and_keys_of_one_layer_at_a_time(llama: tuple[TextModel, Any]) -
 
 def test_what_each_raises_ends_the_pass(llama: tuple[TextModel, Any]) -> None:
     model, _ = llama
-    before = model.network.config._attn_implementation
+    config: Any = model.network.config
+    before = config._attn_implementation
 
-    def each(layer: regard.inside.Layer) -> None:
+    def each(layer: ObservedLayer) -> None:
         raise ValueError(layer.name)
 
     with (
@@ -222,7 +225,7 @@ def test_what_each_raises_ends_the_pass(llama: tuple[TextModel, Any]) -> None:
         regard.observe(model.network, each=each),
     ):
         model.run(model.read("The street"))
-    assert model.network.config._attn_implementation == before
+    assert config._attn_implementation == before
 
 
 @pytest.mark.parametrize(

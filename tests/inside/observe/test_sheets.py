@@ -21,8 +21,10 @@ def test_a_layer_is_its_vectors_and_what_the_model_mixed() -> None:
     np.testing.assert_array_equal(sheet.query, item.query)
     np.testing.assert_array_equal(sheet.value, item.value)
     weights = torch.stack([observation[1, head].dense() for head in range(3)])
+    assert sheet.context is not None
     np.testing.assert_allclose(sheet.context, weights @ item.value, rtol=1e-4)
     scores = item.query @ item.key.mT * sheet.scale
+    assert sheet.lse is not None
     np.testing.assert_allclose(sheet.lse, scores.logsumexp(-1), rtol=1e-5)
 
 

@@ -14,7 +14,12 @@ from tests.inside.tiny import inputs, tiny
 
 def test_the_last_one_out_puts_it_back() -> None:
     told: list[Any] = []
-    switch = Switch(lambda: told.append("changed") or 7, told.append)
+
+    def change() -> int:
+        told.append("changed")
+        return 7
+
+    switch = Switch(change, told.append)
     with switch.changed():
         with pytest.raises(ZeroDivisionError), switch.changed():
             raise ZeroDivisionError
@@ -35,7 +40,7 @@ def test_a_compiled_model_is_observed_without_compiling_it_anew(in_place: bool) 
         graphs.append(graph)
         return graph
 
-    compiled = model if in_place else torch.compile(model, backend=backend)
+    compiled: Any = model if in_place else torch.compile(model, backend=backend)
     if in_place:
         model.compile(backend=backend)
     assert is_compiled(compiled)

@@ -10,14 +10,18 @@ import torch
 
 import regard
 from regard.attention import padding
-from regard.errors import ConfigError, RegardError, ShapeError
-from regard.models.bert.encoder import BertConfig, BertEncoder
+from regard.errors import RegardError, ShapeError
+from regard.models.bert.config import BertConfig
+from regard.models.bert.encoder import BertEncoder
 from regard.models.bert.file import load_bert
 from tests.models.bert.tinybert import save_tiny
 
 TIRED = "The animal didn't cross the street because it was too tired"
+
 IDS = torch.tensor([[2, 4, 5, 7, 8, 9, 10, 3], [2, 6, 7, 11, 3, 0, 0, 0], [2, 3, 0, 0, 0, 0, 0, 0]])
+
 LENGTHS = torch.tensor([8, 5, 2])
+
 SMALL = BertConfig(29, 35, 3, 5, 11, 23, 2, 1e-9, 0.0)
 
 
@@ -146,12 +150,3 @@ def test_wrong_inputs(
 ) -> None:
     with pytest.raises(error, match=words):
         BertEncoder(SMALL)(tokens, types=types)
-
-
-def test_wrong_settings() -> None:
-    with pytest.raises(ConfigError, match="heads must divide width, got 5 and 7; dropout must be"):
-        BertConfig(width=7, heads=5, dropout=1.5)
-    with pytest.raises(ConfigError, match="layers must be a whole number of at least 1, got 0"):
-        BertConfig(layers=0)
-    with pytest.raises(ConfigError, match="epsilon must be more than 0"):
-        BertConfig(epsilon=0.0)

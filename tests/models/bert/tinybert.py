@@ -28,7 +28,8 @@ def save_tiny(folder: Path, kind: str = "BertModel", **settings: Any) -> Any:
     """Save a model whose every number is random, biases and norms too; return it, eager."""
     import transformers
 
-    config = transformers.BertConfig(**{**SIZES, **settings}, attn_implementation="eager")
+    options: dict[str, Any] = {**SIZES, **settings, "attn_implementation": "eager"}
+    config = transformers.BertConfig(**options)
     torch.manual_seed(11)
     model = getattr(transformers, kind)(config).eval()
     with torch.no_grad():

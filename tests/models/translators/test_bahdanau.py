@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 from regard import record
+from regard.models.translators.bahdanau import Bahdanau, BahdanauState
 from tests.models.batch import batch, model
 from tests.recurrent import reference
 
@@ -69,6 +70,7 @@ def test_record_shows_decoding_too() -> None:
     with record() as trace:
         state = made.start(b.source, b.source_lengths)
         step = made.step(state, b.target[:, 0])
+    assert step.weights is not None
     np.testing.assert_array_equal(
         trace["step 0/weights"].value[:, 0], step.weights.detach().numpy()
     )
@@ -78,6 +80,8 @@ def test_the_source_is_projected_once_a_sentence() -> None:
     """U_a h_j is computed in start, and beams share it."""
     made, b = model("bahdanau"), batch()
     state = made.start(b.source, b.source_lengths)
+    assert isinstance(made, Bahdanau)
+    assert isinstance(state, BahdanauState)
     keys = state.memory.keys
     torch.testing.assert_close(keys, state.memory.annotations @ made.alignment.w_key.t())
     state.select(torch.arange(4).unsqueeze(-1).expand(-1, 5))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -12,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from regard.errors import ConfigError, DataError
 from regard.models.translators.config import MODELS
 from regard.pieces.tokenizer import EOS
-from tests.models.batch import VOCABULARY, batch, model
+from tests.models.batch import VOCABULARY, Batch, batch, model
 
 EVERY = pytest.mark.parametrize("name", MODELS)
 
@@ -51,6 +52,7 @@ def test_step_by_step_equals_forward(name: str) -> None:
         if name == "encoder-decoder":
             assert step.weights is None
         else:
+            assert step.weights is not None
             torch.testing.assert_close(step.weights.sum(-1), torch.ones(4, dtype=torch.float64))
             for row, n in enumerate(b.source_lengths.tolist()):
                 assert not step.weights[row, n:].any()
@@ -58,7 +60,7 @@ def test_step_by_step_equals_forward(name: str) -> None:
 
 @EVERY
 @pytest.mark.parametrize("rows", [[2, 0, 0, 3], [[2, 2, 2], [0, 0, 0]], [[1], [3]]])
-def test_selected_rows_go_on_as_themselves(name: str, rows: list) -> None:
+def test_selected_rows_go_on_as_themselves(name: str, rows: list[Any]) -> None:
     made, b = model(name), batch()
     logits = made(b.source, b.source_lengths, b.target)
     state = made.start(b.source, b.source_lengths)
@@ -115,7 +117,7 @@ def test_padding_changes_nothing(name: str) -> None:
 def test_loss_of_a_batch_is_the_sum_of_its_sentences(name: str) -> None:
     made, b = model(name), batch()
     whole = made.loss(*b)
-    parts = [made.loss(*(side[row : row + 1] for side in b)) for row in range(4)]
+    parts = [made.loss(*Batch(*(side[row : row + 1] for side in b))) for row in range(4)]
     torch.testing.assert_close(whole.total, torch.stack([part.total for part in parts]).sum())
     assert whole.tokens == sum(part.tokens for part in parts)
 
@@ -134,7 +136,7 @@ def test_every_parameter_gets_a_gradient_and_a_step_lowers_the_loss(name: str) -
     with torch.no_grad():
         for p in made.parameters():
             if p.grad is not None:
-                p -= 1e-3 * p.grad
+                p.sub_(1e-3 * p.grad)
     assert made.loss(*b).total < loss.total
 
 

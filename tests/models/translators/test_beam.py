@@ -30,10 +30,13 @@ def log_p(made: Translator, source: torch.Tensor, ids: list[int]) -> torch.Tenso
     """log p of each token of ``ids``, by forward() alone: no cache."""
     target = torch.tensor([[BOS, *ids[:-1]]])
     logits = made(source.unsqueeze(0), torch.tensor([len(source)]), target)
-    return logits[0].log_softmax(-1)[torch.arange(len(ids)), torch.tensor(ids)]
+    each: torch.Tensor = logits[0].log_softmax(-1)[torch.arange(len(ids)), torch.tensor(ids)]
+    return each
 
 
-def exhaustive(made: Translator, source: torch.Tensor, alpha: float, longest: int) -> tuple:
+def exhaustive(
+    made: Translator, source: torch.Tensor, alpha: float, longest: int
+) -> tuple[float, list[int]]:
     """The best of all sequences that end within ``longest`` tokens."""
     words = [UNK, *range(4, made.config.vocabulary)]
     every = ([*ids, EOS] for n in range(longest) for ids in itertools.product(words, repeat=n))
@@ -125,20 +128,27 @@ def test_weights_are_those_of_each_token_and_of_eos(name: str) -> None:
             assert got.weights is None
             continue
         n = int(b.source_lengths[row])
+        assert got.weights is not None
         assert got.weights.shape == (len(got.ids) + got.finished, n)
         state = made.start(b.source[row : row + 1, :n], b.source_lengths[row : row + 1])
         for token, looked in zip([BOS, *got.ids], got.weights, strict=False):
-            expected = made.step(state, torch.tensor([token])).weights[0]
+            step = made.step(state, torch.tensor([token]))
+            assert step.weights is not None
+            expected = step.weights[0]
             torch.testing.assert_close(looked, expected, rtol=0, atol=1e-9)
 
 
 def test_a_transformers_layer_and_head_can_be_chosen() -> None:
     made, b = lively("transformer"), batch()
-    default = translate_batch(made, b.source, b.source_lengths)[0].weights
-    heads = [translate_batch(made, b.source, b.source_lengths, head=h)[0].weights for h in (0, 1)]
-    torch.testing.assert_close((heads[0] + heads[1]) / 2, default)
-    first = translate_batch(made, b.source, b.source_lengths, layer=0)[0].weights
-    assert not torch.allclose(first, default)
+
+    def looked(**choice: int) -> torch.Tensor:
+        weights = translate_batch(made, b.source, b.source_lengths, **choice)[0].weights
+        assert weights is not None
+        return weights
+
+    default = looked()
+    torch.testing.assert_close((looked(head=0) + looked(head=1)) / 2, default)
+    assert not torch.allclose(looked(layer=0), default)
 
 
 @EVERY

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import FrozenInstanceError
+from typing import Any
 
 import pytest
 import torch
@@ -119,7 +120,7 @@ def test_all_problems_are_told_at_once() -> None:
         ({"model": "bahdanau", "tied": "yes"}, "tied must be true or false, got 'yes'"),
     ],
 )
-def test_each_problem_says_the_rule_and_what_was_got(settings: dict, text: str) -> None:
+def test_each_problem_says_the_rule_and_what_was_got(settings: dict[str, Any], text: str) -> None:
     shape = SHAPES.get(settings["model"], SHAPES["transformer"])
     with pytest.raises(ConfigError) as caught:
         TranslatorConfig(**({"vocabulary": 23} | shape | settings))

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 from regard import record
+from regard.models.translators.encoderdecoder import EncoderDecoder
 from tests.models.batch import batch, model
 from tests.recurrent import reference
 
@@ -30,6 +31,7 @@ def test_equals_the_equations_written_as_a_loop() -> None:
 
 def test_all_that_the_decoder_knows_of_the_source_is_one_vector() -> None:
     made, b = model("encoder-decoder"), batch()
+    assert isinstance(made, EncoderDecoder)
     context = made.encode(b.source, b.source_lengths)
     assert context.shape == (4, 7)
     made.encode = lambda source, lengths: context  # type: ignore[method-assign]

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 
 from regard import record
+from regard.models.translators.lstmn import LSTMNState
 from tests.models.batch import batch, model
 from tests.recurrent import reference
 
@@ -55,8 +58,10 @@ def test_beams_share_the_source(name: str) -> None:
     """W_g g_j is computed in start, once for a sentence."""
     made, b = model(name), batch()
     state = made.start(b.source, b.source_lengths)
+    assert isinstance(state, LSTMNState)
     keys = state.source.keys
-    torch.testing.assert_close(keys, state.source.tapes[..., :7] @ made.decoder.w_source.t())
+    decoder: Any = made.decoder
+    torch.testing.assert_close(keys, state.source.tapes[..., :7] @ decoder.w_source.t())
     state.select(torch.arange(4).unsqueeze(-1).expand(-1, 5))
     made.step(state, b.target[:, 0].repeat_interleave(5))
     assert state.source.keys is keys

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from regard.errors import ConfigError, DataError
 from regard.models.translators.base import Translator
 from regard.models.translators.config import MODELS
 from regard.models.translators.translation import Translation, trace_of, translate_texts
@@ -77,3 +78,12 @@ def test_what_is_unknown_shows_as_it_was_written(tokens: Tokenizer) -> None:
     assert "<unk>" not in pieces.source
     assert pieces.read.labels == pieces.source
     assert trace_of(model, tokens, words).tokens == pieces.source
+
+
+def test_a_search_and_a_sentence_have_bounds(tokens: Tokenizer) -> None:
+    made = make("bahdanau", vocabulary=len(tokens)).eval()
+    with pytest.raises(ConfigError, match="beam may be 100 at most, got 101: time and memory grow"):
+        translations(made, tokens, beam=101)
+    found = translate_texts(made, tokens, ["the cat", "dog " * 600])
+    with pytest.raises(DataError, match=r"may have 512 tokens, number 2 has .* a line"):
+        list(found)

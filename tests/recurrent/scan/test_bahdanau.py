@@ -28,7 +28,8 @@ def parts() -> tuple[torch.Tensor, ...]:
 
 
 def run(allowed: torch.Tensor | None, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    return bahdanau_scan(*tensors[:4], allowed, BahdanauMatrices(*tensors[4:]))
+    inputs, state, keys, values, *matrices = tensors
+    return bahdanau_scan(inputs, state, keys, values, allowed, BahdanauMatrices(*matrices))
 
 
 def allowed() -> torch.Tensor:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 
 from regard.recurrent import GatedUnit
@@ -36,7 +38,7 @@ def test_the_written_out_gradient_is_right() -> None:
     reset = torch.tensor([[[True], [True]], [[True], [False]], [[False]] * 2, [[False]] * 2])
     for rows in (None, reset):
         assert torch.autograd.gradcheck(
-            gated_scan, (inputs, state, made.gates, made.candidate, rows)
+            partial(gated_scan, reset=rows), (inputs, state, made.gates, made.candidate)
         )
 
 

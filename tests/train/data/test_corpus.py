@@ -11,7 +11,7 @@ from regard.train.data.corpus import encode, in_tokens, notes, numbered, summary
 from regard.train.data.examples import Dataset
 from regard.train.data.labelled import Labelled
 from regard.train.data.pairs import Pair
-from regard.train.data.text import TextLine
+from regard.train.data.sentences import TextLine
 
 TOKENS = Tokenizer.train(["a b"] * 2, 10, "space")
 

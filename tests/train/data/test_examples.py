@@ -10,8 +10,8 @@ from regard.errors import DataError
 from regard.train.data.config import PairsConfig, PartsConfig
 from regard.train.data.examples import Examples, by_group, divided, in_order
 from regard.train.data.pairs import Pair
+from regard.train.data.sentences import TextLine
 from regard.train.data.split import normalised
-from regard.train.data.text import TextLine
 
 SENTENCES = st.sampled_from(
     [f"{w} {n}{end}" for w in "ABab" for n in range(12) for end in ("", "  ", "!")]

@@ -19,7 +19,7 @@ def test_alone_everything_is_its_own() -> None:
     assert world.main
     assert world.highest(1.0, 2.0) == [1.0, 2.0]
     assert world.total(3.0) == 3.0
-    assert world.told("a") == "a"
+    assert world.broadcast("a") == "a"
     assert world.collected("a") == ["a"]
     assert world.from_main(lambda: 7) == 7
     assert world.share([5, 6, 7]) == [5, 6, 7]

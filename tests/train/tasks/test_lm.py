@@ -19,7 +19,7 @@ from regard.train.config import TrainConfig
 from regard.train.data.config import TextConfig
 from regard.train.data.corpus import TokenCorpus, in_tokens
 from regard.train.data.examples import Dataset
-from regard.train.data.text import TextLine
+from regard.train.data.sentences import TextLine
 from regard.train.run.log import read_log
 from regard.train.tasks.lm import RECIPES, Language, Sentences, Stream
 from regard.train.tasks.task import Carrying, Criterion

@@ -62,7 +62,8 @@ def test_the_picture_is_a_png() -> None:
 
 def test_the_frame_runs_apart_from_the_notebook(browser: Any, tmp_path: Path) -> None:
     text = observed(HOSTILE)._repr_html_()
-    inside = unescape(re.search(r'srcdoc="([^"]*)"', text)[1])
+    (source,) = re.findall(r'srcdoc="([^"]*)"', text)
+    inside = unescape(source)
     assert inside.startswith("<!doctype html>")
     notebook = tmp_path / "notebook.html"
     notebook.write_text(f"<!doctype html><meta charset=utf-8><h1>cell</h1>{text}")

@@ -19,7 +19,7 @@ def test_a_head_carries_its_vectors_and_its_rule() -> None:
     (sheet,) = subject_of_map(head).sheets
     np.testing.assert_array_equal(sheet.query[0], query)  # type: ignore[index]
     np.testing.assert_array_equal(sheet.key[0], key)  # type: ignore[index]
-    np.testing.assert_array_equal(sheet.allowed, allowed)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(sheet.allowed, allowed)
     assert (sheet.scale, sheet.softcap, sheet.before, sheet.causal) == (0.3, 2.0, 6, False)
     assert sheet.checked == [0, 1, 2, 3, 4]
     np.testing.assert_array_equal(sheet.lse[0], head.lse)  # type: ignore[index]

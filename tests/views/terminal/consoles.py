@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+from typing import Literal
 
 from rich.console import Console
 
 
 def console(width: int = 80, colours: bool = False) -> Console:
-    kind = "truecolor" if colours else None
+    kind: Literal["truecolor"] | None = "truecolor" if colours else None
     return Console(
         file=io.StringIO(), width=width, force_terminal=colours, color_system=kind, markup=False
     )

@@ -8,7 +8,8 @@ import re
 import numpy as np
 import torch
 
-from regard.models.bert.encoder import BertConfig, BertEncoder
+from regard.models.bert.config import BertConfig
+from regard.models.bert.encoder import BertEncoder
 from regard.record import record
 from regard.trace import Trace
 from regard.views.terminal.console import make_console

@@ -48,3 +48,19 @@ def test_words_are_data() -> None:
     to = console()
     print_weighted(["[red]x", "\x1b[31m"], [0.0, 0.0], to)
     assert printed(to).strip() == "[red]x \\x1b[31m"
+
+
+def test_of_a_long_text_each_word_has_its_strongest_few() -> None:
+    count = 301
+    words = [f"w{i}" for i in range(count)]
+    weights = np.zeros((count, count), np.float32)
+    for t in range(count):
+        weights[t, [0, max(0, t - 2)]] = 0.4, 0.5
+    out = console()
+    print_reading(words, np.ones(count), weights, out)
+    lines = printed(out).splitlines()
+    assert "300 words: of each, the 8 that it attends to most" in lines[1]
+    assert len(lines) == count + 1
+    last = lines[-1].split()
+    assert (len(last), last[0], last[1], last[-1]) == (10, "1.0", "w0₄₀", "w300")
+    assert "w298₅₀" in last

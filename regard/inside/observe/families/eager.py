@@ -55,7 +55,7 @@ class Frame:
     weights: list[tuple[Tensor, Tensor | None]] = field(default_factory=list)
     """Those of the softmaxes that multiplied values, and the values if they are known."""
     fused: list[Call] = field(default_factory=list)
-    told: list[Call] = field(default_factory=list)
+    registered: list[Call] = field(default_factory=list)
     """What the registry was asked for."""
     seen: list[tuple[nn.Module, Call]] = field(default_factory=list)
     """The attention of it and of the modules in it."""
@@ -96,9 +96,9 @@ class Frames(TorchFunctionMode):
             frame.fused.append(call if dropped else replace(call, context=output))
         elif name == "multi_head_attention_forward":
             given = inspect.signature(func).bind(*args, **kwargs).arguments
-            wish = {"need_weights": True, "average_attn_weights": False, "training": False}
+            options = {"need_weights": True, "average_attn_weights": False, "training": False}
             with torch.no_grad():
-                frame.weights.append((func(**(given | wish))[1], None))
+                frame.weights.append((func(**(given | options))[1], None))
         return output
 
     def enter(self, module: nn.Module, args: Any, kwargs: dict[str, Any]) -> None:
@@ -180,11 +180,11 @@ def elsewhere(found: Sequence[Watcher]) -> Iterator[None]:
             frame.closed = False
 
 
-def tell(watcher: Watcher, module: nn.Module, call: Call) -> None:
+def note_call(watcher: Watcher, module: nn.Module, call: Call) -> None:
     """The registry computed ``call`` for ``module``; once the module is done it will be judged."""
     stack = _frames[watcher].stack if watcher in _frames else []
     if stack and stack[-1].module is module:
-        stack[-1].told.append(call)
+        stack[-1].registered.append(call)
     else:
         watcher.saw(module, call)
 
@@ -232,7 +232,7 @@ def _is_same(operand: Tensor, softmax: Tensor) -> bool:
 
 def _judge(frame: Frame) -> None:
     """The one thing of all that the module computed that can be its attention, or why none is."""
-    calls = frame.told
+    calls = frame.registered
     if len(calls) > 1 and all(_compare_alike(call, calls[0]) for call in calls):
         calls = calls[:1]  # the same weights, for several values
     calls, reasons = list(calls), []

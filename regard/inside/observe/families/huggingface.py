@@ -135,10 +135,10 @@ def _attend(
         call = _call(name, *given, kwargs)
         wanted = next((w.observation.wanted for w in found if w.observation.wanted), None)
         if wanted and name == "sdpa" and not kwargs.get("dropout") and not _has_sink(kwargs):
-            context, told = _in_one_pass(call, value, wanted)
+            context, measured = _in_one_pass(call, value, wanted)
             if context is not None:
                 for watcher in found:
-                    eager.tell(watcher, module, _for(watcher.observation, told, wanted))
+                    eager.note_call(watcher, module, _for(watcher.observation, measured, wanted))
                 return context, None
         output = function(*given, *args, **kwargs)
         sure = _verified(call, output, kwargs)
@@ -146,7 +146,7 @@ def _attend(
             if sure is None:
                 watcher.missed(module, UNSURE, counted=True)
             else:
-                eager.tell(watcher, module, sure)
+                eager.note_call(watcher, module, sure)
         return output
 
 
@@ -207,10 +207,10 @@ def _call(
         causal,
         scale=given.get("scaling"),
         bias=given.get("position_bias"),
-        softcap=given.get("softcap"),
+        softcap=given.get("softcap") if name == "eager" else None,  # sdpa knows none
     )
 
 
 def _is_causal(module: nn.Module, given: Mapping[str, Any]) -> bool:
-    told = given.get("is_causal")
-    return bool(getattr(module, "is_causal", True) if told is None else told)
+    asked = given.get("is_causal")
+    return bool(getattr(module, "is_causal", True) if asked is None else asked)

@@ -72,6 +72,12 @@ export class Layer {
     return null;
   }
 
+  /** What token i takes in every head, as a server says it; here the page computes it.
+   * @param {number} i @returns {Promise<Float32Array[] | null>} */
+  async contexts(i) {
+    return null;
+  }
+
   /** A tile of one head that is made elsewhere; here there is none.
    * @returns {((head: Head, level: number, down: number, across: number) =>
    *   Promise<Float32Array>) | null} */

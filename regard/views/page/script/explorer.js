@@ -173,7 +173,7 @@ async function stop() {
   const id = running;
   busy(false);
   form.told.textContent = "cancelled";
-  if (id) await fetch(`/api/looks/${id}`, { method: "DELETE" });
+  if (id) await ask(`/api/looks/${id}`, { method: "DELETE" }).catch(tell);
   say("Cancelled");
 }
 

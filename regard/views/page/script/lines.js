@@ -2,7 +2,7 @@
 
 import { isDark } from "./colour.js";
 import { make, number, put, shown, svg, tokenText } from "./dom.js";
-import { head, isRightToLeft, layer, nameOf, picture, textsOf } from "./model.js";
+import { head, isRightToLeft, layer, nameOf, picture, readyHead, textsOf } from "./model.js";
 import { choose, state } from "./state.js";
 /** @import {Picture, Unit} from "./picture.js" */
 
@@ -132,7 +132,7 @@ function hover(side, at) {
 export async function updateLines(changed) {
   chosenOnly.checked = !state.all;
   share.value = String(Math.round(state.share * 100));
-  await head().ready();
+  await readyHead();
   const [from] = textsOf(layer());
   board.classList.toggle("mirrored", isRightToLeft(from));
   drawLines();

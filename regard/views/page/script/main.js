@@ -15,6 +15,7 @@ import {
   model,
   openParcels,
   picture,
+  readyHead,
   subject,
   subjectNames,
   textsOf,
@@ -323,7 +324,7 @@ function update(changed) {
 }
 
 async function afterwards() {
-  await head().ready();
+  await readyHead();
   updateLink();
   if (parts.table.open) fillTable();
   document.documentElement.dataset.ready = String(Math.round(performance.now()));

@@ -3,7 +3,7 @@
 import { NO_CHANGE } from "./attention.js";
 import { css, inkOn, isDark, LEAST, lookup, PALETTES, place, placeBothWays } from "./colour.js";
 import { make, number, put, say, shown, small, svg } from "./dom.js";
-import { head, nameOf, picture } from "./model.js";
+import { head, nameOf, picture, readyHead } from "./model.js";
 import { Pane, rememberSight } from "./pane.js";
 import { choose, state } from "./state.js";
 /** @import {Picture, Unit} from "./picture.js" */
@@ -103,7 +103,7 @@ export function sourceOf(of) {
 export async function updateMap(changed) {
   inputs.log.checked = state.log;
   inputs.palette.value = state.palette;
-  await head().ready();
+  await readyHead();
   const of = picture();
   const chosen = { r: of.rowOf(state.query), c: of.columnOf(state.key) };
   await pane.show(sourceOf(of), chosen);

@@ -50,6 +50,16 @@ export function head() {
   return layer().heads[state.head];
 }
 
+/** The chosen head, with its numbers here: another may be chosen while they come.
+ * @returns {Promise<import("./attention.js").Head>} */
+export async function readyHead() {
+  for (;;) {
+    const of = head();
+    await of.ready();
+    if (of === head() && of.isReady) return of;
+  }
+}
+
 /** The text that a layer attends from, and the one it attends to.
  * @param {Layer} of @param {Subject} [within] @returns {[Text, Text]} */
 export function textsOf(of, within = subject()) {

@@ -2,7 +2,7 @@
 
 import { keepingFocus, make, number, put, shown, small, svg, tokenText } from "./dom.js";
 import { isDark } from "./colour.js";
-import { head, isRightToLeft, layer, nameOf, picture, textsOf } from "./model.js";
+import { head, isRightToLeft, layer, nameOf, picture, readyHead, textsOf } from "./model.js";
 import { besideSvg, matrixSvg, onColour, sourceOf } from "./map.js";
 import { Pane } from "./pane.js";
 import { choose, state } from "./state.js";
@@ -75,7 +75,7 @@ function stop() {
 }
 
 export async function updateReading() {
-  await head().ready();
+  await readyHead();
   const of = picture();
   const at = of.rowOf(state.query);
   slider.max = String(of.rows.length - 1);

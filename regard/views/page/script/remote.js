@@ -16,7 +16,9 @@ let lastLink = null;
 
 /** @param {string} address @param {RequestInit} [options] @returns {Promise<Response>} */
 export async function ask(address, options) {
-  const answer = await fetch(address, options);
+  const answer = await fetch(address, options).catch(() => {
+    throw new Error("the server does not answer: is 'regard serve' still running?");
+  });
   if (!answer.ok) {
     const said = await answer.json().catch(() => ({}));
     throw new Error(said.error ?? `the server answered ${answer.status}`);
@@ -71,6 +73,14 @@ export class RemoteLayer extends Layer {
       most: one.most,
       grid: { rows, columns, cells: data.subarray(h * rows * columns, (h + 1) * rows * columns) },
     }));
+  }
+
+  /** @param {number} i @returns {Promise<Float32Array[] | null>} */
+  async contexts(i) {
+    if (!this.isRemote) return null;
+    const answer = await ask(`${this.address}/layers/${this.index}/contexts/${i}`);
+    const { heads } = await answer.json();
+    return heads && heads.map((/** @type {number[]} */ one) => Float32Array.from(one));
   }
 
   /** @param {number} i @param {number} j */

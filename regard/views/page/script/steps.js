@@ -4,7 +4,7 @@ import { isChange, NO_CHANGE, prove } from "./attention.js";
 import { placeBothWays, css, isDark, lookup } from "./colour.js";
 import { keepingFocus, make, number, put, shown, small, svg, tableHead, tokenText } from "./dom.js";
 import { formula } from "./formula.js";
-import { head, layer, nameOf, subject, textsOf, tokenOf } from "./model.js";
+import { head, layer, nameOf, readyHead, subject, textsOf, tokenOf } from "./model.js";
 import { colourOf } from "./overview.js";
 import { choose, state } from "./state.js";
 /** @import {Head, Row} from "./attention.js" */
@@ -22,7 +22,7 @@ let proofLine;
 const ifs = {};
 /**
  * @typedef {{of: Head, i: number, from: Text, to: Text, now: Row, before: Row,
- *   rows: number[]}} Focus
+ *   rows: number[], contexts: Float32Array[] | null}} Focus
  */
 
 export function buildSteps() {
@@ -33,10 +33,11 @@ export function buildSteps() {
 }
 
 export async function updateSteps() {
-  await head().ready();
-  const of = head();
+  const of = await readyHead();
   const [from, to] = textsOf(layer());
   const i = Math.min(state.query, of.queries - 1);
+  const contexts = await of.layer.contexts(i);
+  if (of !== head() || !of.isReady) return; // another was chosen, and is shown on its own
   const now = of.row(i, state.change);
   const before = isChange(state.change) ? of.row(i, NO_CHANGE) : now;
   const order = Array.from(now.weights.keys()).sort(
@@ -49,7 +50,7 @@ export async function updateSteps() {
     ? order.slice(0, 2000).sort((a, b) => a - b)
     : [...few].filter((j) => j < of.keys).sort((a, b) => a - b);
   /** @type {Focus} */
-  const focus = { of, i, from, to, now, before, rows };
+  const focus = { of, i, from, to, now, before, rows, contexts };
   const open = new Set(
     Array.from(body.querySelectorAll("details[open]"), (/** @type {any} */ d) => d.dataset.name),
   );
@@ -518,7 +519,7 @@ function sum(focus) {
 }
 
 /** @param {Focus} focus */
-function after({ of, i, now }) {
+function after({ of, i, now, contexts }) {
   const { known } = of.layer.data;
   const made = [];
   if (of.layer.heads.length > 1 && of.hasValues) {
@@ -535,7 +536,9 @@ function after({ of, i, now }) {
             make("span", { class: "name" }, `c of head ${other.number}`),
             vector(
               `c ${other.number}`,
-              other.mix(other === of ? now.weights : other.row(i).weights),
+              other === of
+                ? of.mix(now.weights)
+                : (contexts?.[other.place] ?? other.mix(other.row(i).weights)),
               4,
             ),
           ),

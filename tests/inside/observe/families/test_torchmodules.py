@@ -123,7 +123,7 @@ def test_encoder_and_decoder() -> None:
     decoder = observation.map(1, 0, kind="decoder").dense()
     assert torch.equal(decoder, decoder.tril())
     memory = model.encoder(source).detach()
-    hidden = {}
+    hidden: dict[str, torch.Tensor] = {}
     hook = model.decoder.layers[0].multihead_attn.register_forward_pre_hook(
         lambda _, args: hidden.update(query=args[0])
     )

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.errors import RegardError
-from regard.pieces.split import ASCII, _pattern, spans, split, tokenise
+from regard.pieces.tokenise import ASCII, _pattern, spans, split, tokenise
 
 
 def test_a_sentence_is_cut_into_words_and_marks() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from regard.pieces.words import by_word, group
+from regard.pieces.grouping import by_word, group
 from regard.text import Word
 
 

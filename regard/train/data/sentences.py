@@ -1,4 +1,4 @@
-"""Text: the sentences of a file, one a line or one a row of a table."""
+"""Sentences of a file, one a line or one a row of a table."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import os
 from typing import NamedTuple
 
 from regard.errors import DataError
+from regard.files import name_of
 from regard.train.data.examples import Examples
-from regard.train.data.lines import name_of, read_lines
+from regard.train.data.lines import read_lines
 
 
 class TextLine(NamedTuple):

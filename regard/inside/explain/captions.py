@@ -1,4 +1,4 @@
-"""What must be said about an explained head in words: how it was chosen, what is proved."""
+"""Captions: what must be said of an explained head in words: how it was chosen, what is proved."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from regard.text import Word, aligned, quoted
 
 
 def format_place(explained: Explained) -> str:
-    """``all-MiniLM-L6-v2, layer 5, head 11 (6 layers of 12 heads, counted from 0)``."""
+    """``minilm, layer 5, head 11 (6 layers of 12 heads, counted from 0)``."""
     layers, heads = explained.shape
     return (
         f"{explained.model}, layer {explained.layer}, head {explained.head} "

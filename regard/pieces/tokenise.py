@@ -1,4 +1,4 @@
-"""A sentence cut into tokens, in any script, with nothing thrown away but white space."""
+"""Tokenise: a sentence cut into words and marks, in any script; only white space is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pieces of words made words again, and numbers about pieces made numbers about words."""
+"""Grouping: pieces of words made words again, and numbers about pieces made numbers about words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from regard.pieces.pieces import Place
-from regard.pieces.split import spans
+from regard.pieces.tokenise import spans
 from regard.text import Word
 from regard.trace import Array
 
@@ -19,7 +19,8 @@ def group(text: str, labels: Sequence[str], places: Sequence[Place]) -> list[Wor
 
     ``places`` are the characters of each piece. A piece without any (a special one) or of white
     space alone stands by itself; but a single blank belongs to the word behind it, as it does
-    where a tokenizer puts it into the word's first piece. Words are those of regard.pieces.split.
+    where a tokenizer puts it into the word's first piece. Words are those of
+    tokenise.py.
     """
     owners = _owners(text, places)
     edges = [0] if owners else []

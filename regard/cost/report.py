@@ -1,4 +1,4 @@
-"""Text: a run as a page of 80 columns: formulas, numbers, charts, and the answer in words."""
+"""Report: a run as a page of 80 columns: formulas, numbers, charts, and the answer in words."""
 
 from __future__ import annotations
 

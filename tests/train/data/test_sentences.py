@@ -9,7 +9,7 @@ import pytest
 
 from regard.errors import DataError
 from regard.train.data.config import TextConfig
-from regard.train.data.text import TextLine, read_sentences
+from regard.train.data.sentences import TextLine, read_sentences
 from regard.train.tasks.lm import Language
 
 

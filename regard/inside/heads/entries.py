@@ -1,4 +1,4 @@
-"""Pairs: the weights at chosen pairs of a query and a key, and which pairs can have any.
+"""Entries: the weights at chosen pairs of a query and a key, and which pairs can have any.
 
 Statistics of a whole layer come from one pass over all its scores. Where only some pairs matter
 (a diagonal, the places of one word) their weights are computed alone, from the row's log-sum-exp:
