@@ -263,7 +263,7 @@ struct Attention {
       double spread = 0;
       for (int64_t j = 0; j < c.keys; ++j) spread -= w[j] > 0 ? w[j] * log(w[j]) : 0;
       compare(LSE, lse[row], row_lse[row], most);
-      compare(ENTROPY, entropy[row], spread, most * (1 + spread));
+      compare(ENTROPY, entropy[row], spread, 2 * most * (1 + spread));  // a difference of two
       for (int64_t d = 0; d < c.value_width; ++d) {
         double mixed = 0;
         for (int64_t j = 0; j < c.keys; ++j)
