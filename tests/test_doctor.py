@@ -23,8 +23,9 @@ def test_the_lines() -> None:
 
 
 def test_a_part_that_is_not_installed_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(doctor.EXTRAS, "plot", "no-such-package")
-    assert dict(doctor.report())["[plot]"] == "pip install 'regard[plot]'"
+    monkeypatch.setitem(doctor.EXTRAS, "plot", ("click", "no-such-package"))
+    there = f"click {metadata.version('click')}"
+    assert dict(doctor.report())["[plot]"] == f"{there}; pip install no-such-package"
 
 
 def test_without_the_kernel_the_reason_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

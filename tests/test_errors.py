@@ -16,8 +16,8 @@ def test_near_names() -> None:
 
 
 def test_a_missing_part_says_how_to_get_it() -> None:
-    assert str(MissingExtraError("a picture", "plot")) == (
-        "a picture needs an optional part: pip install 'regard[plot]'"
+    assert str(MissingExtraError("a picture", "matplotlib")) == (
+        "a picture needs matplotlib: pip install matplotlib"
     )
 
 

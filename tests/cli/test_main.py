@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import shlex
 import shutil
 import signal
 import subprocess
@@ -116,9 +117,12 @@ def test_shells_complete(shell: str) -> None:
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="no bash")
-def test_bash_itself_completes() -> None:
+def test_bash_itself_completes(tmp_path: Path) -> None:
+    command = tmp_path / "regard"  # the completion runs the program by its name
+    command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m regard "$@"\n')
+    command.chmod(0o755)
     script = (
-        f'regard() {{ {sys.executable} -m regard "$@"; }}; export -f regard\n'
+        f"PATH={shlex.quote(str(tmp_path))}:$PATH\n"
         'eval "$(_REGARD_COMPLETE=bash_source regard)"\n'
         "COMP_WORDS=(regard ex); COMP_CWORD=1; _regard_completion regard\n"
         'echo "${COMPREPLY[@]}"'

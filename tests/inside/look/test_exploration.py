@@ -39,7 +39,8 @@ def test_tiles_rows_and_links(explored: Exploration, theirs: torch.Tensor) -> No
     assert quarter[3, 1] == pytest.approx(float(theirs[1, 2, 12:16, 4:8].max()), abs=1e-5)
     links = explored.link(9, 4)
     np.testing.assert_allclose(np.array(links), theirs[:, :, 9, 4], atol=1e-5)
-    assert explored.link(n, 0) == [None, None]
+    with pytest.raises(RegardError, match=f"no layer has a token {n} that could attend"):
+        explored.link(n, 0)
     assert explored.map(1, 2) is explored.map(1, 2)
 
 

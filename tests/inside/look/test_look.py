@@ -249,8 +249,10 @@ def test_a_text_that_is_too_long(bert: tuple[TextModel, Any], llama: tuple[TextM
         bert[0].read("the " * 23)
     assert len(bert[0].read("the " * 21)) == 23
     assert llama[0].positions == 128
-    with pytest.raises(RegardError, match=r"tokens, more than --max-tokens 10; nothing is cut off"):
+    with pytest.raises(RegardError, match=r"has more than 10 tokens, .* nothing is cut off"):
         llama[0].read(STORY, 10)
+    with pytest.raises(RegardError, match=r"tokens, more than --max-tokens 2; nothing is cut off"):
+        llama[0].read("the animal it", 2)
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ export function head() {
 }
 
 /** The chosen head, with its numbers here: another may be chosen while they come.
- * @returns {Promise<import("./attention.js").Head>} */
+ * @returns {Promise<Head>} */
 export async function readyHead() {
   for (;;) {
     const of = head();
