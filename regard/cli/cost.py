@@ -8,19 +8,29 @@ from typing import Any
 
 import click
 
+from regard.cli.shared.numbers import Whole
 from regard.cli.shared.output import check_outputs, say_written, write_json
 from regard.cli.shared.progress import CommandProgress, changes
 from regard.errors import RegardError
 
+SMALL = Whole(max=1_000_000)
+"""Larger numbers than anybody measures with, and small enough to compute with."""
+
 
 @click.command()
 @click.option("--lengths", default="256,512,1024,2048,4096", show_default=True, help="n, rising.")
-@click.option("--width", default=64, show_default=True, help="d, the width of a position.")
-@click.option("--heads", default=1, show_default=True, help="Heads of the attention.")
-@click.option("--window", default=64, show_default=True, help="Positions seen on each side.")
-@click.option("--repeats", default=5, show_default=True, help="Rounds of timing.")
+@click.option(
+    "--width", type=SMALL, default=64, show_default=True, help="d, the width of a position."
+)
+@click.option("--heads", type=SMALL, default=1, show_default=True, help="Heads of the attention.")
+@click.option(
+    "--window", type=SMALL, default=64, show_default=True, help="Positions seen on each side."
+)
+@click.option("--repeats", type=SMALL, default=5, show_default=True, help="Rounds of timing.")
 @click.option("--budget", default=10.0, show_default=True, help="Seconds; then no new round.")
-@click.option("--threads", default=1, show_default=True, help="Threads of the CPU to use.")
+@click.option(
+    "--threads", type=SMALL, default=1, show_default=True, help="Threads of the CPU to use."
+)
 @click.option("--json", "json_to", metavar="FILE", help="Write JSON; '-' prints it instead.")
 @click.option("--png", metavar="FILE", help="Draw a picture.")
 @click.option("--svg", metavar="FILE", help="Draw a picture; its text stays text.")

@@ -100,3 +100,11 @@ def test_ten_million_positions_are_refused_at_once_with_their_size() -> None:
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     assert "its weights (n² × 4 bytes) take 400 TB and measuring it 1.20 PB" in err
+
+
+@pytest.mark.parametrize("option", ["width", "heads", "window", "repeats", "threads"])
+def test_numbers_without_end_are_refused(option: str) -> None:
+    done = regard("cost", f"--{option}", "9" * 60)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.endswith("is not in the range x<=1000000.\n")

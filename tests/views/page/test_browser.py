@@ -493,5 +493,6 @@ def test_a_worked_example(opened: Open, tmp_path: Path) -> None:
     assert "This mechanism does not scale its scores." in text
     assert sheet.page.locator("math").count() >= 5
     sheet.page.locator("[data-step=scores] summary").first.click()
-    assert "1.000 × 2.000 = 2.0000" in sheet.page.inner_text("[data-step=scores] .numbers")
+    numbers = sheet.page.locator("[data-step=scores] .numbers").first
+    numbers.get_by_text("1.000 × 2.000 = 2.0000").first.wait_for()  # made when it opens
     sheet.clean()
