@@ -13,6 +13,8 @@ from regard.worked.example import Example
 
 def working(example: Example, trace: Trace, step: str, index: tuple[int, ...]) -> str:
     """How the number at ``index`` of ``step`` comes about, e.g. ``1·0.3 + 1·0.1 = 0.4``."""
+    if example.dialect.family != "attention":
+        return f"{trace[step].formula} = {_short(float(trace.value(step)[index]))}"
     *head, row, column = index
     if step in PROJECTED and f"w_{PROJECTED[step]}" in example.given:
         return _projected(example, trace, step, index)
