@@ -10,9 +10,12 @@ import numpy as np
 from torch import Tensor
 
 from regard.trace import Array
-from regard.worked.dialects import AXES, DIALECTS
+from regard.worked.dialect import Dialect
+from regard.worked.dialects import DIALECTS
 from regard.worked.example import Example
-from regard.worked.stages import Stage, compute, stages, weights_of
+from regard.worked.parts import Parts
+from regard.worked.stage import Stage, weights_of
+from regard.worked.stages import compute, stages
 
 VECTORS = ("x", "memory", "s", "h", "queries", "keys", "values")
 """What may have a batch axis and a head axis in front; weights have none."""
@@ -106,6 +109,12 @@ class Slice(NamedTuple):
     stages: list[Stage]
     weights: dict[str, Tensor]
 
+    @property
+    def sources(self) -> list[str]:
+        """The steps that no stage makes."""
+        made = {stage.name for stage in self.stages}
+        return [name for name in self.known if name not in made]
+
 
 def make(
     plan: Plan,
@@ -121,9 +130,9 @@ def make(
     queries, length = plan.queries, plan.keys
     if dialect.memory == dialect.query and "queries" not in keys:
         queries = length = max(plan.queries, plan.keys)
-    sizes = {"query": queries, "key": length, "width": plan.width, "memory width": plan.width + 1}
-    sizes |= {"key width": plan.width, "value width": plan.values, "hidden": 3, "output width": 5}
-    if dialect.memory == dialect.query or mechanism == "simple":
+    sizes = {"query": queries, "key": length, "position": queries, "width": plan.width}
+    sizes |= {"memory width": plan.width + 1, "key width": plan.width, "value width": plan.values}
+    if dialect.memory == dialect.query:
         sizes["memory width"] = plan.width
     if weights:
         sizes["width"] = weights["w_q"].shape[0]
@@ -131,7 +140,7 @@ def make(
     factor = 100 if "large" in plan.circumstances else 1
     given: dict[str, Array] = {}
     for key in keys:
-        shape = _shape(key, sizes, heads)
+        shape = _shape(dialect, key, sizes, heads)
         lead = plan.lead if key in VECTORS else ()
         drawn = rng.uniform(-2, 2, (*lead, *shape)).round(1)
         given[key] = drawn * factor if key in VECTORS and key != "values" else drawn
@@ -141,13 +150,25 @@ def make(
     return case
 
 
-def _shape(key: str, sizes: dict[str, int], heads: int) -> tuple[int, ...]:
-    shape = [sizes[axis] for axis in AXES[key]]
+OTHERS = {"hidden": 3, "output width": 5, "aligned": 5, "inner": 7, "place": 11}
+"""How long the other axes are."""
+
+
+def _shape(dialect: Dialect, key: str, sizes: dict[str, int], heads: int) -> tuple[int, ...]:
+    """The array as a file has it, read by the mechanism's usual layout."""
+    axes = dialect.axes_of(key, _options(dialect))
+    known = OTHERS | sizes
+    shape = [sum(known.get(part, 2) for part in axis.split("+")) for axis in axes]
     if key in ("w_q", "w_k", "w_v", "b_q", "b_k", "b_v"):
         shape[-1] *= heads
-    if key == "w_o":
+    if key == "w_o" and dialect.family == "attention":
         shape[0] *= heads
-    return tuple(shape)
+    turned = dialect.layout == "rows-are-outputs" and Parts.maps(axes)
+    return tuple(reversed(shape)) if turned else tuple(shape)
+
+
+def _options(dialect: Dialect) -> dict[str, Any]:
+    return {name: option.default for name, option in dialect.options.items()}
 
 
 def _mask(
@@ -184,15 +205,17 @@ def _slices(case: Case, weights: dict[str, Array]) -> Iterator[Slice]:
             case.mechanism,
             [f"x{i + 1}" for i in range(_tokens(case))],
             given,
+            layout=DIALECTS[case.mechanism].layout,
             heads=case.heads,
             mask=mask,
-            memory_tokens=[],
+            options=_options(DIALECTS[case.mechanism]),
         )
         trace = compute(example)
-        known = {s.name: s.value.astype(np.float64) for s in trace if s.derived is None}
+        known = {s.path: s.value.astype(np.float64) for s in trace if s.derived is None}
         known.pop("mask", None)
         made = [stage for stage in stages(example) if stage.noted]
-        yield Slice(example, known, [s.name for s in trace][-1], made, weights_of(example))
+        last = [step.path for step in trace if not step.scope][-1]
+        yield Slice(example, known, last, made, weights_of(example))
 
 
 def _tokens(case: Case) -> int:

@@ -93,9 +93,11 @@ class Court:
 
     def _plans(self, base: tuple[int, ...], axes: int | None) -> Iterator[Plan]:
         masks = self.candidate.takes("mask") and not self.causal
-        if not masks and not self.causal:
+        if not masks and not self.causal and DIALECTS[self.candidate.mechanism].masked:
             self.remarks.append("It takes no mask, so none was tried.")
         dialect = DIALECTS[self.candidate.mechanism]
+        attention = dialect.family == "attention"
+        gradients = self.candidate.library == "torch" and attention
         uneven = not self.causal and (self.leads or dialect.memory != dialect.query)
         for plan in (*PLANS, OWN):
             own = plan is OWN
@@ -105,7 +107,7 @@ class Court:
                 continue
             if "uneven" in plan.circumstances and not uneven:
                 continue
-            if "gradients" in plan.circumstances and self.candidate.library != "torch":
+            if "gradients" in plan.circumstances and not gradients:
                 continue
             if plan.lead and (axes is not None or not self.leads):
                 continue

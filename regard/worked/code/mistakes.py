@@ -17,8 +17,8 @@ import torch
 
 from regard.trace import Array
 from regard.worked.code.cases import Case, Slice
+from regard.worked.mechanisms.attention import allowed
 from regard.worked.slips import slips
-from regard.worked.stages import allowed
 
 Known = dict[str, Array]
 OF_PENCILS = {"rounded early", "neighbour's row"}
@@ -90,6 +90,9 @@ def carried(part: Slice, known: Known, step: str, value: Array) -> Known:
 
 def _single(part: Slice, known: Known, after: str = "") -> Iterator[Made]:
     """Every mistake in a step (after ``after``) of what is known so far."""
+    if part.example.dialect.family != "attention":
+        yield from _throughout(part)
+        return
     steps = [s.name for s in part.stages if s.name in known]
     for step in steps[steps.index(after) + 1 :] if after else steps:
         if step not in part.example.given:
@@ -103,9 +106,34 @@ def _single(part: Slice, known: Known, after: str = "") -> Iterator[Made]:
                     yield Made(name, says, step, weights, known, low)
 
 
+def _throughout(part: Slice) -> Iterator[Made]:
+    """A mechanism that goes step by step makes its mistake at every step."""
+    weights = {name: w for name, w in part.weights.items() if name not in part.known}
+    ways = {slip.says: dict(weights) for stage in part.stages for slip in stage.slips}
+    for name in dict.fromkeys(name for stage in part.stages for name in stage.weights):
+        own = weights.get(name)
+        if own is None:
+            continue
+        if own.dim() == 1:
+            ways[f"{name} is forgotten"] = {**weights, name: own * 0}
+        elif own.shape[0] == own.shape[1]:
+            ways[f"{name.upper()} is transposed"] = {**weights, name: own.mT}
+        for other, taken in weights.items():
+            if other != name and own.dim() == 2 and taken.shape == own.shape:
+                says = f"{other.upper()} is used for {name.upper()}"
+                ways[says] = {**weights, name: taken}
+    for says, given in ways.items():
+        known = {**given, **{n: torch.from_numpy(part.known[n]) for n in part.sources}}
+        for stage in part.stages:
+            if stage.name not in part.sources:
+                wrongly = next((s.run for s in stage.slips if s.says == says), stage.run)
+                known[stage.name] = wrongly(known)
+        yield Made(says, says, part.last, known[part.last].numpy(), part.known)
+
+
 def _pairs(part: Slice) -> Iterator[Made]:
     for first in _single(part, part.known):
-        if first.name in OF_PENCILS:
+        if first.name in OF_PENCILS or part.example.dialect.family != "attention":
             continue
         known = carried(part, part.known, first.step, first.value)
         for second in _single(part, known, first.step):
@@ -159,7 +187,7 @@ def _of_causal(fitting: Array, low: float) -> Iterator[tuple[str, str, Array]]:
 
 def _over_axes(case: Case) -> Iterator[Mistake]:
     """Axes counted from the front, which are others as soon as there is a batch."""
-    if any("weights" not in part.known for part in case.slices):
+    if case.slices[0].example.dialect.family != "attention":
         return
     step = "scaled" if "scaled" in case.slices[0].known else "scores"
     scores, depth = case.stacked(step), len(case.plan.lead)

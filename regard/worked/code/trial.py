@@ -13,7 +13,9 @@ from regard.worked.code.candidate import Answer
 from regard.worked.code.cases import VECTORS, Case, Slice
 from regard.worked.code.mistakes import Mistake
 from regard.worked.fields import times
-from regard.worked.stages import SOURCES, stages, weights_of
+from regard.worked.mechanisms.attention import SOURCES
+from regard.worked.stage import weights_of
+from regard.worked.stages import stages
 
 DIGITS = 6
 """So many decimals of an answer are written into a worked example."""

@@ -199,6 +199,20 @@ def bahdanau(s: Numbers, h: Numbers, W_a: Numbers, U_a: Numbers, v_a: Numbers) -
     return weights @ h, weights
 
 
+def lstm(
+    x: Numbers, w_i: Numbers, w_f: Numbers, w_o: Numbers, w_c: Numbers, b_i: Numbers, b_f: Numbers,
+    b_o: Numbers, b_c: Numbers,
+) -> Numbers:  # fmt: skip
+    h, c, states = np.zeros(len(b_i)), np.zeros(len(b_i)), []
+    for word in x:
+        z = np.concatenate([h, word])
+        i, f, o = (1 / (1 + np.exp(-w @ z - b)) for w, b in ((w_i, b_i), (w_f, b_f), (w_o, b_o)))
+        c = f * c + i * np.tanh(w_c @ z + b_c)
+        h = o * np.tanh(c)
+        states.append(h)
+    return np.stack(states)
+
+
 def ours(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Any:
     return regard.attend(query, key, value, mask=mask, need_weights=True)
 
@@ -222,6 +236,7 @@ CASES: list[tuple[Any, dict[str, Any], int]] = [
     (Wrapped, {"mechanism": "multihead"}, 5),
     (by_keys, {"mechanism": "multihead"}, 4),
     (bahdanau, {"mechanism": "additive"}, 7),
+    (lstm, {"mechanism": "lstm"}, 4),
     (ours, {}, 25),
 ]
 """The function, how it is checked, and how many cases there are at least."""

@@ -157,6 +157,14 @@ def additive_without_tanh(
     return made
 
 
+def rnn_in_the_wrong_order(x: Numbers, A: Numbers, b: Numbers) -> Numbers:
+    h, states = np.zeros(len(b)), []
+    for word in x:
+        h = np.tanh(A @ np.concatenate([h, word]) + b)
+        states.append(h)
+    return np.stack(states)
+
+
 CASES: list[tuple[Any, dict[str, Any], str, str]] = [
     (not_scaled, {}, "not scaled", "not divided by sqrt(d_k)"),
     (by_d_k, {}, "divided by d_k", "divided by d_k"),
@@ -184,5 +192,7 @@ CASES: list[tuple[Any, dict[str, Any], str, str]] = [
     (heads_turned, {"mechanism": "multihead"}, "heads' order", "in the wrong order"),
     (w_q_for_w_k, {}, "another matrix", "W_Q is used for W_K"),
     (additive_without_tanh, {"mechanism": "additive"}, "no tanh", "tanh is forgotten"),
-]
+    (rnn_in_the_wrong_order, {"mechanism": "simple-rnn"},
+     "x and h are concatenated in the wrong order", "concatenated in the wrong order"),
+]  # fmt: skip
 """The function, how it is checked, the fault's name, and part of what is said."""
