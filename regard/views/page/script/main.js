@@ -19,6 +19,8 @@ import { buildWhere, updateLink, updateWhere } from "./where.js";
 /** @import {State} from "./state.js" */
 /** @import {Parcel} from "./model.js" */
 
+const MOST_JOINED = 1024; // tokens: of a longer text the model's own pieces come first
+
 /** @type {Object<string, any>} */
 const parts = {};
 /** @type {Set<string>} */
@@ -267,6 +269,7 @@ async function tellMade() {
 /** Show documents: at the start, and again when a new one arrives. @param {Parcel[]} parcels
  * @param {Partial<State>} [first] what is chosen then, if the address does not say */
 export async function show(parcels, first) {
+  const isFirst = !model.subjects.length;
   openParcels(parcels);
   resetOverview();
   resetCompare();
@@ -274,7 +277,12 @@ export async function show(parcels, first) {
   const given = first ?? model.subjects[0].data.start;
   const address = fromFragment(location.hash.slice(1));
   const start = await opened(given, address);
-  choose({ sight: "", other: null, change: NO_CHANGE, view: "sentence", ...start, ...address });
+  const isShort = model.subjects.every(({ data }) =>
+    data.texts.every((text) => text.tokens.length <= MOST_JOINED),
+  );
+  const words = isShort && (isFirst || state.words);
+  const rest = { sight: "", other: null, change: NO_CHANGE, view: "sentence", words };
+  choose({ ...rest, ...start, ...address });
   update(new Set(["view", "subject", "lang"]));
   await tellMade();
 }

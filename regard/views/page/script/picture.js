@@ -29,7 +29,8 @@ export class Picture {
     const kept = every.filter((unit) => !unit.tokens.every((t) => sinks.has(t)));
     this.columns = kept.length ? kept : every;
     this.dropped = every.length - this.columns.length;
-    this.isPlain = !options.words && !this.dropped;
+    this.isPlain =
+      !this.dropped && this.rows.length === head.queries && this.columns.length === head.keys;
     /** @type {Float32Array | null} */
     this.kept = null;
     /** @type {Map<number, Float32Array>} */
