@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from regard.cli.shared.input import read_text
-from regard.cli.shared.model import load_model, noted
+from regard.cli.shared.model import load_any, noted
 from regard.cli.shared.numbers import Real, Whole
 from regard.cli.shared.output import check_outputs, note_unknown, write_json, write_page
 from regard.errors import ModelError, RegardError
@@ -47,7 +47,8 @@ DEFAULT = "minilm"
 @click.option("--all", "everything", is_flag=True, help="Model: every number of every vector.")
 @click.option("--whole", is_flag=True, help="Model: follow the word to the prediction.")
 @click.option("--parts", is_flag=True, help="Whole: what each head and layer adds to the logit.")
-@click.option("--target", metavar="WORD", help="Parts: of this word instead of the likeliest.")
+@click.option("--said", metavar="WORD", help="Parts: of this word instead of the likeliest.")
+@click.option("--target", metavar="TEXT", help="Whole: what a translator's decoder reads.")
 @click.option(
     "--temperature", type=Real(0.01, 100), default=1.0, show_default=True, help="Whole: of softmax."
 )
@@ -132,7 +133,7 @@ OF_VECTORS = (
     *("causal", "skip_unknown"),
 )
 """Options that make an example of a sentence; a file has its own keys for these."""
-OF_WHOLE = ("parts", "target", "temperature", "top")
+OF_WHOLE = ("parts", "said", "target", "temperature", "top")
 OF_MODELS = ("model", "layer", "to", "compare", "everything", "whole", *OF_WHOLE)
 
 
@@ -232,9 +233,9 @@ def _of_whole(
 ) -> None:
     """The way of a word through all layers, to what the model puts out."""
     _refuse(ctx, ("head", "form", "to", "html_to"), "--whole follows a word through all heads")
-    if options["target"] is not None and not options["parts"]:
-        raise RegardError("--target names the word whose logit is split: it goes with --parts")
-    model = load_model(options["model"], predicts=True)
+    if options["said"] is not None and not options["parts"]:
+        raise RegardError("--said names the word whose logit is split: it goes with --parts")
+    model = load_any(options["model"])
     from regard.inside.explain.whole import explain_whole, similarity
 
     wanted = {name: options[name] for name in OF_WHOLE}

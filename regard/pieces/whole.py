@@ -94,7 +94,7 @@ class ScoreParts:
 
 
 @dataclass
-class Whole:
+class WholeWay:
     """One word's way."""
 
     model: str
@@ -120,6 +120,8 @@ class Whole:
     notes: list[str] = field(default_factory=list)
     source: Pieces | None = None
     """What a translator translates."""
+    steps: list[Prediction] = field(default_factory=list)
+    """Of a translator: the next word after each token of ``reading``."""
     sentence: Array | None = None
     """The vector of the whole sentence, of a model that puts out no words."""
     other: tuple[str, float] | None = None
@@ -141,6 +143,9 @@ class Whole:
         if self.predictions:
             content["temperature"] = self.temperature
             content["predictions"] = [asdict(prediction) for prediction in self.predictions]
+        if self.source is not None:
+            content["source"] = self.source.labels
+            content["next"] = [asdict(prediction) for prediction in self.steps]
         if self.sentence is not None:
             content["sentence_vector"] = self.sentence.tolist()
         if self.other is not None:

@@ -87,7 +87,7 @@ def dissect(
         run()
     if read.first is None or read.last is None:
         raise ModelError(f"none of the layers of {type(model).__name__} ran")
-    before = [r for r in recorder.before if not part or part in r.name.split(".")]
+    before = [r for r in recorder.before if not part or "encoder" not in r.name.split(".")]
     return Anatomy(
         stem_of(model, before, ids[row], read.first),
         tuple(read.layers),

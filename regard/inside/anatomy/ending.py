@@ -21,6 +21,7 @@ from regard.inside.anatomy.linear import LinearMap, linear, numbers
 from regard.inside.anatomy.norm import HeldNorm, held, is_norm
 from regard.inside.anatomy.runs import ModuleRun, same
 from regard.models.language import LanguageModel
+from regard.models.translators.base import Translator
 from regard.trace import Array
 
 Map = HeldNorm | LinearMap
@@ -46,7 +47,7 @@ class Scorer:
 
     def direction(self, word: int) -> tuple[Array, float]:
         """d and b with score = d · x + b, of one word."""
-        bias = 0.0 if self.shift is None else float(self.shift[word])
+        bias = 0.0 if self.shift is None else float(self.shift[word].detach())
         return self.factor * numbers(self.matrix[word]), bias
 
 
@@ -98,6 +99,8 @@ def _scorer(
     if isinstance(network, LanguageModel):
         matrix = network.words if network.output is None else network.output
         return Scorer(matrix, network.bias)
+    if isinstance(network, Translator):
+        return Scorer(network.vocabulary.output, network.vocabulary.bias)
     run = next((run for run in after if run.module is module), None)
     if run is None or not isinstance(run.module, nn.Linear) or run.given is None:
         return None

@@ -20,7 +20,7 @@ from regard.inside.anatomy.heads import HeadsOfWord, heads_of_word
 from regard.inside.anatomy.linear import numbers
 from regard.inside.anatomy.norm import HeldNorm, held, is_norm
 from regard.inside.anatomy.runs import ModuleRun, same
-from regard.inside.anatomy.sums import Part, Sum, find_sums
+from regard.inside.anatomy.sums import Addend, Sum, find_sums
 from regard.inside.observe.layer import ObservedLayer
 from regard.trace import Array
 
@@ -116,7 +116,7 @@ class LayerReader:
         off = max(made.difference for made in self.sums)
         return LayerAnatomy(self.layer.name, tuple(found), layout, *ends, off)
 
-    def _sublayer(self, made: Sum, part: Part) -> Sublayer:
+    def _sublayer(self, made: Sum, part: Addend) -> Sublayer:
         source, norm_out = part.run, None
         if source in self.norms:  # its output is normed before it is added
             inner = next((run for run in self.runs if same(run.made, source.given)), None)

@@ -32,7 +32,7 @@ LayerDone = Callable[[ModuleRun, list[ModuleRun]], None]
 """Is called with a layer's run and, in the order in which they ended, those of all inside it."""
 
 
-class Recorder:
+class RunRecorder:
     """Hears every module; hands over each layer as soon as it has run.
 
     Of what runs outside the layers only the row of the followed word is kept: scores of a whole
@@ -87,9 +87,9 @@ class Recorder:
 @contextmanager
 def recorded(
     model: nn.Module, layers: dict[int, str], tokens: int, row: int, done: LayerDone
-) -> Iterator[Recorder]:
+) -> Iterator[RunRecorder]:
     """Record every module of ``model`` inside the block; the hooks are removed in the end."""
-    recorder = Recorder(model, layers, tokens, row, done)
+    recorder = RunRecorder(model, layers, tokens, row, done)
     with ExitStack() as stack:
         for module in model.modules():
             for hook in (

@@ -21,6 +21,7 @@ from regard.inside.anatomy.ending import Map, map_of
 from regard.inside.anatomy.linear import numbers
 from regard.inside.anatomy.runs import ModuleRun, same
 from regard.models.positions import Positions
+from regard.models.translators.base import Translator
 from regard.trace import Array
 
 CLOSE = 1e-5
@@ -112,6 +113,9 @@ def _is(module: nn.Module, table: Any) -> bool:
 def word_table(model: nn.Module) -> Any:
     """The module (or matrix) that holds a vector for each word."""
     network: Any = model
+    if isinstance(network, Translator):
+        known = network.vocabulary
+        return known.words if known.tied else known.target_words
     if hasattr(network, "get_input_embeddings"):
         return network.get_input_embeddings()
     return network.words if hasattr(network, "words") else network.embedding.words

@@ -23,7 +23,7 @@ PRECISION = {torch.float64: 1e-12, torch.float32: 2e-6, torch.float16: 2e-3, tor
 
 
 @dataclass(frozen=True)
-class Part:
+class Addend:
     """What a module put out, and the factor it was added with (1 in most models)."""
 
     run: ModuleRun
@@ -35,7 +35,7 @@ class Sum:
     """``before`` + factor · made of each part = ``after``, all (tokens, width)."""
 
     before: Tensor
-    parts: tuple[Part, ...]
+    parts: tuple[Addend, ...]
     after: Tensor
     difference: float
     """The largest one, in units of the row's largest number."""
@@ -88,14 +88,14 @@ def _sum(target: Tensor, streams: list[Tensor], runs: list[ModuleRun]) -> Sum | 
             factor = _factor(rest, run.made)
             off = _apart(target, before + factor * run.made)
             if factor and off is not None:
-                return Sum(before, (Part(run, factor),), target, off)
+                return Sum(before, (Addend(run, factor),), target, off)
     for before in reversed(streams):
         for one, two in combinations(outputs, 2):
             assert one.made is not None
             assert two.made is not None
             off = _apart(target, before + one.made + two.made)
             if off is not None:
-                return Sum(before, (Part(one), Part(two)), target, off)
+                return Sum(before, (Addend(one), Addend(two)), target, off)
     return None
 
 

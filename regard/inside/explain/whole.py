@@ -27,14 +27,16 @@ from regard.pieces.whole import (
     NEXT,
     SENTENCE,
     Prediction,
-    Whole,
     WholeProof,
+    WholeWay,
 )
 from regard.trace import Array
 
 ROTARY = "attention turns queries and keys by their positions (rotary)"
 DISTANCE = "attention adds to its scores a number for the distance"
 NOWHERE = "nothing is added: attention may know it in another way"
+FAR = 1e-3
+"""How far what is added up may be from the model's own numbers, in units of the largest."""
 ENDS = {
     "ForMaskedLM": BLANK,
     "ForPreTraining": BLANK,
@@ -42,6 +44,10 @@ ENDS = {
     "ForCausalLM": NEXT,
     "LMHeadModel": NEXT,
     "LanguageModel": NEXT,
+    "ForConditionalGeneration": NEXT,
+    "MTModel": NEXT,
+    "Transformer": NEXT,
+    "Classifier": LABEL,
 }
 """How the names of networks end, and what they put out."""
 
@@ -54,20 +60,26 @@ def explain_whole(
     temperature: float = 1.0,
     top: int = 10,
     parts: bool = False,
+    said: str | None = None,
     target: str | None = None,
-) -> Whole:
+) -> WholeWay:
     """The way of ``word`` (or of the token whose vector the prediction is made from).
 
-    ``parts``: also split the score of the predicted word, or of ``target``, over what wrote it.
+    ``parts``: also split the score of the predicted word, or of ``said``, over what wrote it.
+    ``target``: what a translator's decoder reads; what it writes by itself if nothing is given.
     """
-    reading = model.read(text)
-    kind = kind_of(model)
+    reading, source, kind = model.read(text), None, kind_of(model)
+    if model.has_both:
+        reading, source = model.target(reading, target), reading
+    elif target is not None:
+        raise RegardError(
+            f"--target is what a translator's decoder reads: {model.title} is no translator"
+        )
     row = followed(model, kind, reading, word)
-    output: list[Any] = []
-    anatomy = dissect(model.network, lambda: output.append(model.run(reading)), reading.ids, row)
-    own = model.run(reading)  # nothing recorded
+    anatomy, recorded = _dissected(model, reading, source, row)
+    own = _run(model, reading, source)  # nothing recorded
     scores = scores_of(kind, own, row)
-    whole = Whole(
+    whole = WholeWay(
         model.title,
         kind,
         (len(anatomy.layers), heads_of(anatomy), len(anatomy.stem.made)),
@@ -75,24 +87,55 @@ def explain_whole(
         row,
         anatomy.layout,
         way_trace(anatomy, model.title, reading, row),
-        _proof(anatomy, own, scores, row),
+        proved(anatomy, row, (kind, recorded), own),
         places_of(anatomy, model.network),
         temperature=temperature,
+        source=source,
     )
     if kind == SENTENCE:
         whole.sentence = sentence_vector(own)
-        if parts:
-            score_parts(anatomy, Prediction("", 0, 0.0, 0.0), model.name)  # says why not
-        return whole
-    assert scores is not None
-    whole.predictions = predictions(model, kind, scores, temperature, top)
-    whole.of = len(scores)
+    else:
+        assert scores is not None
+        whole.predictions = predictions(model, kind, scores, temperature, top)
+        whole.of = len(scores)
+    if source is not None:
+        every = [scores_of(kind, own, i) for i in range(len(reading))]
+        best = [predictions(model, kind, s, temperature, 1)[0] for s in every if s is not None]
+        whole.steps = best
     if parts:
-        said = whole.predictions[0]
-        if target is not None:
-            said = _prediction(model, kind, scores, temperature, word_id(model, target))
-        whole.parts = score_parts(anatomy, _before_cap(anatomy, said, whole), model.name)
+        _add_parts(whole, model, anatomy, scores, said)
     return whole
+
+
+def _run(model: TextModel, reading: Pieces, source: Pieces | None) -> Any:
+    return model.run(reading) if source is None else model.run(source, reading)
+
+
+def _dissected(
+    model: TextModel, reading: Pieces, source: Pieces | None, row: int
+) -> tuple[Anatomy, Any]:
+    """The way of a token, and what the pass gave in which it was recorded."""
+    output: list[Any] = []
+    part = "" if source is None else "decoder"
+
+    def run() -> None:
+        output.append(_run(model, reading, source))
+
+    return dissect(model.network, run, reading.ids, row, part), output[0]
+
+
+def _add_parts(
+    whole: WholeWay, model: TextModel, anatomy: Anatomy, scores: Array | None, said: str | None
+) -> None:
+    """Who said it."""
+    if scores is None or whole.kind == LABEL:
+        raise ModelError(
+            f"{whole.model} puts out the {whole.kind}: only the score of a word is split into parts"
+        )
+    word = whole.predictions[0]
+    if said is not None:
+        word = _prediction(model, whole.kind, scores, whole.temperature, word_id(model, said))
+    whole.parts = score_parts(anatomy, _before_cap(anatomy, word, whole), whole.model)
 
 
 def kind_of(model: TextModel) -> str:
@@ -117,7 +160,7 @@ def followed(model: TextModel, kind: str, reading: Pieces, word: str | None) -> 
     if kind == LABEL:
         return 0 if reading.special[0] else len(reading) - 1
     if kind == NEXT:
-        return len(reading) - 1
+        return 0 if model.has_both else len(reading) - 1
     said = [i for i, silent in enumerate(reading.silent) if not silent]
     if not said:
         raise DataError(f"there is no word in the text that {model.title} can read")
@@ -145,7 +188,7 @@ def _last(output: Any) -> Tensor:
     return found[0]
 
 
-def similarity(model: TextModel, whole: Whole, text: str) -> None:
+def similarity(model: TextModel, whole: WholeWay, text: str) -> None:
     """Compare with a second sentence."""
     if whole.sentence is None:
         raise RegardError(
@@ -173,7 +216,7 @@ def _prediction(
     return Prediction(name, place, float(scores[place]), probability)
 
 
-def _before_cap(anatomy: Anatomy, said: Prediction, whole: Whole) -> Prediction:
+def _before_cap(anatomy: Anatomy, said: Prediction, whole: WholeWay) -> Prediction:
     """The score that the parts add up to: a model may change its scores afterwards."""
     scorer = anatomy.ending.scorer
     if scorer is None:
@@ -189,8 +232,9 @@ def _before_cap(anatomy: Anatomy, said: Prediction, whole: Whole) -> Prediction:
     return Prediction(said.word, said.id, own, said.probability)
 
 
-def _proof(anatomy: Anatomy, own: Any, scores: Array | None, row: int) -> WholeProof:
-    """What the parts add up to, compared with the model's own pass."""
+def proved(anatomy: Anatomy, row: int, recorded: tuple[str, Any], own: Any) -> WholeProof:
+    """What the parts add up to, from the word's vector on, compared with the model's own pass."""
+    kind, output = recorded
     x = anatomy.stem.total
     for step in anatomy.stem.maps:
         x = step(x)
@@ -199,21 +243,25 @@ def _proof(anatomy: Anatomy, own: Any, scores: Array | None, row: int) -> WholeP
         x = x if part.norm_after is None else part.norm_after(x)
     for step in anatomy.ending.maps:
         x = step(x)
-    what, expected, made = "numbers of the last vector", anatomy.ending.made, x
-    if scores is not None and anatomy.ending.scorer is not None:
-        found = anatomy.ending.scorer(x)
-        if np.abs(found - scores).max() <= 1e-3 * np.abs(scores).max():
-            what, expected, made = "scores", scores, found
-    elif scores is None:
+    what, made, expected = "numbers of the last vector", x, anatomy.ending.made
+    scores = scores_of(kind, own, row)
+    if scores is None:
         expected = numbers(_last(own)[row])
-    sums = len(anatomy.sublayers)
+    elif anatomy.ending.scorer is not None:
+        found = anatomy.ending.scorer(x)
+        if np.abs(found - scores).max() <= FAR * np.abs(scores).max():
+            what, made, expected = "scores", found, scores
     apart = float(np.abs(made - expected).max())
-    if apart > 1e-3 * float(np.abs(expected).max()):
+    if apart > FAR * float(np.abs(expected).max()):
         raise ModelError(
             f"the parts that were found do not add up to what the model computes: {apart:.1e} "
             "apart; this kind of model is not known"
         )
-    return WholeProof(sums, anatomy.difference, what, len(expected), apart)
+    if scores is not None:  # where the way to the scores is not known, both passes must give them
+        again = scores_of(kind, output, row)
+        assert again is not None
+        apart = max(apart, float(np.abs(again - scores).max()))
+    return WholeProof(len(anatomy.sublayers), anatomy.difference, what, len(expected), apart)
 
 
 def heads_of(anatomy: Anatomy) -> int:
@@ -260,8 +308,10 @@ def word_id(model: TextModel, word: str) -> int:
 
 def label_of(model: TextModel, place: int) -> str:
     """The name of a class."""
-    names = getattr(model.config, "id2label", None) or {}
-    return str(names.get(place, place))
+    if model.config is None:
+        network: Any = model.network
+        return str(network.config.labels[place])
+    return str((model.config.id2label or {}).get(place, place))
 
 
 def _name_of(model: TextModel, token: int) -> str:

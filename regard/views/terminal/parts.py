@@ -45,7 +45,7 @@ def print_parts(
     for kind, looked_at in (("attention", reading), ("cross-attention", source)):
         found = parts.sources(kind)
         if found and looked_at is not None:
-            named = [(visible(looked_at.labels[j]), score) for j, score in enumerate(found)]
+            named = [(visible(looked_at.labels[j]), s) for j, s in enumerate(found) if s]
             named = sorted(named, key=lambda row: -abs(row[1]))[:SHOWN]
             _table(console, f"through {kind}, from the token", named)
     line = (

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from regard.pieces.whole import NEXT, SENTENCE, Whole
+from regard.pieces.whole import NEXT, SENTENCE, WholeWay
 from regard.text import quoted, visible
 from regard.trace import Array, Step
 from regard.views.terminal.focus import plain_table
@@ -47,7 +47,7 @@ SYMBOLS = {
 class WholeView:
     """What is printed, and how much of it."""
 
-    whole: Whole
+    whole: WholeWay
     console: Console
     layer: int | None = None
     """The layer that is shown in full; the first and the last if none is named."""
@@ -87,6 +87,8 @@ def print_whole(view: WholeView) -> None:
     layers, heads, width = whole.shape
     each = f" of {heads} heads" if heads else ""
     console.print(Text(f"{visible(whole.model)}, {layers} layers{each}, {width} wide", "bold"))
+    if whole.source is not None:
+        console.print(format_tokens(whole.source.labels, -1))
     console.print(format_tokens(whole.reading.labels, whole.row))
     console.print(Text(_question(whole), style="italic"))
     console.print()
@@ -94,6 +96,8 @@ def print_whole(view: WholeView) -> None:
     _layers(view)
     _sizes(view)
     _ending(view)
+    if whole.steps:
+        _each_step(view)
     if whole.parts is not None:
         print_parts(whole.parts, whole.reading, whole.source, console)
     for note in whole.notes:
@@ -101,7 +105,7 @@ def print_whole(view: WholeView) -> None:
     console.print(Text(format_proof(whole), style="bold"))
 
 
-def _question(whole: Whole) -> str:
+def _question(whole: WholeWay) -> str:
     token, place = quoted(whole.token), f"token {whole.row + 1} of {len(whole.reading)}"
     ends = {NEXT: "which word comes next", SENTENCE: "what is the sentence's vector"}
     end = ends.get(whole.kind, f"which is the {whole.kind}")
@@ -125,7 +129,7 @@ def _stem(view: WholeView) -> None:
     view.console.print()
 
 
-def _steps_of(whole: Whole, layer: int) -> list[Step]:
+def _steps_of(whole: WholeWay, layer: int) -> list[Step]:
     return [step for step in whole.trace if step.scope == f"layer {layer}"]
 
 
@@ -155,7 +159,9 @@ def _sizes(view: WholeView) -> None:
         "|x| = sqrt(x_1² + … + x_d²)",
         "How long the vector is, and how long is what each part adds to it.",
     )
-    columns = [cell for kind in kinds for cell in (SYMBOLS[kind], "")]
+    titles = [SYMBOLS[kind].removeprefix("+ ").replace("-attention", "") for kind in kinds]
+    columns = [cell for title in titles for cell in (title, "")]
+    longest = LONGEST_BAR if len(kinds) < 3 else LONGEST_BAR // 2
     right = (0, 1, *range(2, len(columns) + 2, 2), len(columns) + 2)
     table = plain_table("layer", "|x|", *columns, "handed on", right=right)
     rows = [{s.name: _size(s) for s in _steps_of(whole, i)} for i in range(whole.shape[0])]
@@ -163,7 +169,7 @@ def _sizes(view: WholeView) -> None:
     for layer, row in enumerate(rows):
         cells: list[str | Text] = []
         for kind in kinds:
-            cells += [f"{row[kind]:.2f}", bar(row[kind] / most, LONGEST_BAR)]
+            cells += [f"{row[kind]:.2f}", bar(row[kind] / most, longest)]
         table.add_row(str(layer), f"{row['input']:.2f}", *cells, f"{row['hidden']:.2f}")
     view.console.print(Padding(table, (0, 0, 0, 3), expand=False))
     view.console.print()
@@ -225,7 +231,21 @@ def _predictions(view: WholeView) -> None:
         view.say(f"and {whole.of - len(whole.predictions):,} more, together {max(0, rest):.4f}")
 
 
-def format_proof(whole: Whole) -> str:
+def _each_step(view: WholeView) -> None:
+    """What a translator says at each step."""
+    whole = view.whole
+    meaning = "The likeliest next word after each token that the decoder has read."
+    view.heading("Each step", "", meaning)
+    table = plain_table("step", "read", "next", "probability", "", right=(0, 3))
+    for place, (label, said) in enumerate(zip(whole.reading.labels, whole.steps, strict=True)):
+        read = Text(visible(label), style="bold reverse" if place == whole.row else "default")
+        cells = Text(quoted(said.word)), f"{said.probability:.4f}", bar(said.probability, 24)
+        table.add_row(str(place), read, *cells)
+    view.console.print(Padding(table, (0, 0, 0, 3), expand=False))
+    view.console.print()
+
+
+def format_proof(whole: WholeWay) -> str:
     """What was compared with what."""
     proof = whole.proof
     return (
