@@ -103,7 +103,7 @@ def rounds_to(typed: Decimal, true: float) -> bool:
 
 
 def _numbers(question: Question, answer: str) -> Judgement:
-    true = list(_flat(true_value(question)))
+    true = list(flat(true_value(question)))
     try:
         typed = [read_number(answer)] if len(true) == 1 else read_numbers(answer)
     except RegardError as error:
@@ -119,10 +119,11 @@ def _numbers(question: Question, answer: str) -> Judgement:
     return Judgement(False, _slip(question, typed) or which)
 
 
-def _flat(value: Any) -> Iterator[float]:
+def flat(value: Any) -> Iterator[float]:
+    """The numbers of nested rows, in reading order."""
     if isinstance(value, list):
         for part in value:
-            yield from _flat(part)
+            yield from flat(part)
     else:
         yield float(value)
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 from regard.errors import RegardError
 
+FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\w\\$])\$([^\s$](?:[^$\n]*[^\s$])?)\$", re.DOTALL)
+"""In Markdown: $$ … $$ in a line of its own, $ … $ within one."""
 TOKEN = re.compile(r"\\[A-Za-z]+|\\.|[A-Za-z]|\d+(?:\.\d+)?|\s+|.", re.DOTALL)
 SIGNS = {
     "cdot": "·",
@@ -139,7 +141,7 @@ def _atom(tokens: _Tokens) -> Node:
         return Node(_kind(token), token)
     name = token[1:]
     if name in ("left", "right"):
-        return Node("sign", tokens.take())
+        return Node("fence", tokens.take())
     if name == "frac":
         return Node("frac", "", (_atom(tokens), _atom(tokens)))
     if name == "sqrt":
@@ -174,7 +176,10 @@ def _mathml(node: Node) -> str:
         case "number":
             return f"<mn>{text}</mn>"
         case "sign":
-            return f"<mo>{text}</mo>" if text.strip() else '<mspace width=".6em"/>'
+            small = ' stretchy="false"' if text in "()[]" else ""
+            return f"<mo{small}>{text}</mo>" if text.strip() else '<mspace width=".6em"/>'
+        case "fence":
+            return f"<mo>{text}</mo>"
         case "over":
             return f"<mover>{inside[0]}<mo>{text}</mo></mover>"
         case "root":

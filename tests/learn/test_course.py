@@ -18,6 +18,8 @@ from regard.learn.runner import Runner
 ENGLISH = chapters("en")
 
 
+# Gensim leaves a file open when it refuses it, which chapter 4 shows.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("chapter", ENGLISH, ids=lambda chapter: chapter.name)
 def test_every_sample_prints_what_is_shown(
     chapter: Chapter,

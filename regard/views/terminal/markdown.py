@@ -8,11 +8,10 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.text import Text
 
-from regard.views.formula import plain_formula
+from regard.views.formula import FORMULA, plain_formula
 
 WIDEST = 88
 """Columns of prose: longer lines are hard to read."""
-FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\w\\$])\$([^\s$](?:[^$\n]*[^\s$])?)\$", re.DOTALL)
 LINK = re.compile(r"\[([^\]]+)\]\((?!https?:)[^)]*\)")
 """A link to another file leads nowhere on a terminal: its text stays."""
 FENCED = re.compile(r"^```[^\n]*\n(.*?)^```[ ]*$\n?", re.MULTILINE | re.DOTALL)
