@@ -49,7 +49,7 @@ def test_each_sentence_keeps_its_place_whatever_the_batch(
 
 def test_samples_keep_their_place_whatever_the_batch(model: Translator, tokens: Tokenizer) -> None:
     how = {"best": 2, "sampling": Sampling(seed=5)}
-    one, many = (list(n_best_texts(model, tokens, TEXTS, batch=n, **how)) for n in (1, 64))  # type: ignore[arg-type]
+    one, many = (list(n_best_texts(model, tokens, TEXTS, batch=n, **how)) for n in (1, 64))
     assert [[t.text for t in each] for each in one] == [[t.text for t in each] for each in many]
     assert [len(each) for each in one] == [2, 2, 1, 2, 2], "an empty sentence has one translation"
     assert one[0][0].text != one[0][1].text
