@@ -91,6 +91,8 @@ def _write(folder: Path, to: str, model: Translator | LanguageModel, tokens: Tok
         onnx.write(folder, model, tokens)
         return onnx.USE_LANGUAGE if isinstance(model, LanguageModel) else onnx.USE
     assert isinstance(model, Transformer)
-    library = huggingface if to == "huggingface" else ctranslate2
-    library.write(folder, model, tokens)
-    return library.USE
+    if to == "huggingface":
+        huggingface.write(folder, model, tokens)
+        return huggingface.USE
+    ctranslate2.write(folder, model, tokens)
+    return ctranslate2.USE

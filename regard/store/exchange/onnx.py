@@ -29,6 +29,8 @@ from regard.vectors.positions import sinusoidal
 
 POSITIONS = 1024
 OPSET = 17
+Shape = tuple[str | int, ...]
+"""Of an input or output; a name stands for any number."""
 HIDDEN = -1e9
 """What a score gets that must not be looked at."""
 USE = """\
@@ -81,8 +83,8 @@ def _translator(model: Transformer) -> dict[str, bytes]:
         memory=("memory", decoder.padded("source_mask")),
     )
     y = decoder.scored(y, words.output, words.bias)
-    ids = {"source": ("batch", "S"), "source_mask": ("batch", "S")}
-    memory = ("batch", "S", config.width)
+    ids: dict[str, Shape] = {"source": ("batch", "S"), "source_mask": ("batch", "S")}
+    memory: Shape = ("batch", "S", config.width)
     return {
         "encoder.onnx": encoder.made("encoder", ids, {}, {"memory": (x, memory)}),
         "decoder.onnx": decoder.made(
@@ -102,7 +104,7 @@ def _language(model: LanguageModel) -> dict[str, bytes]:
     x = graph.stack(x, body.layers, body.norm, own=graph.causal("ids"))
     output = model.words if model.output is None else model.output
     x = graph.scored(x, output, model.bias)
-    logits = {"logits": (x, ("batch", "T", config.vocabulary))}
+    logits: dict[str, tuple[str, Shape]] = {"logits": (x, ("batch", "T", config.vocabulary))}
     return {"model.onnx": graph.made("model", {"ids": ("batch", "T")}, {}, logits)}
 
 
@@ -222,9 +224,9 @@ class _Graph:
     def made(
         self,
         name: str,
-        ids: dict[str, tuple[str | int, ...]],
-        vectors: dict[str, tuple[str | int, ...]],
-        outputs: dict[str, tuple[str, tuple[str | int, ...]]],
+        ids: dict[str, Shape],
+        vectors: dict[str, Shape],
+        outputs: dict[str, tuple[str, Shape]],
     ) -> bytes:
         """The graph as the content of a file, checked; each output is a value and its shape."""
         helper, kinds = self.onnx.helper, self.onnx.TensorProto

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -32,7 +34,7 @@ def model(request: pytest.FixtureRequest, tokens: Tokenizer) -> Translator:
 
 
 def translations(model: Translator, tokens: Tokenizer, **options: object) -> list[Translation]:
-    return list(translate_texts(model, tokens, TEXTS, **options))  # type: ignore[arg-type]
+    return list(translate_texts(model, tokens, TEXTS, **options))
 
 
 def test_each_sentence_keeps_its_place_whatever_the_batch(
@@ -48,7 +50,7 @@ def test_each_sentence_keeps_its_place_whatever_the_batch(
 
 
 def test_samples_keep_their_place_whatever_the_batch(model: Translator, tokens: Tokenizer) -> None:
-    how = {"best": 2, "sampling": Sampling(seed=5)}
+    how: dict[str, Any] = {"best": 2, "sampling": Sampling(seed=5)}
     one, many = (list(n_best_texts(model, tokens, TEXTS, batch=n, **how)) for n in (1, 64))
     assert [[t.text for t in each] for each in one] == [[t.text for t in each] for each in many]
     assert [len(each) for each in one] == [2, 2, 1, 2, 2], "an empty sentence has one translation"

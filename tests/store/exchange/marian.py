@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -19,7 +20,7 @@ TEXTS = [
 ]
 
 
-def write_marian(folder: Path, **changes: object) -> Path:
+def write_marian(folder: Path, **changes: Any) -> Path:
     """Write the folder: vocabulary as Marian orders it, </s> first and <pad> last."""
     import sentencepiece
     from transformers import MarianConfig, MarianMTModel
@@ -42,7 +43,7 @@ def write_marian(folder: Path, **changes: object) -> Path:
     tokenizer = {"source_lang": "de", "target_lang": "en", "tokenizer_class": "MarianTokenizer"}
     (folder / "tokenizer_config.json").write_text(json.dumps(tokenizer))
     torch.manual_seed(3)
-    settings = {
+    settings: dict[str, Any] = {
         "vocab_size": len(names),
         "d_model": 22,
         "encoder_layers": 2,
@@ -60,7 +61,8 @@ def write_marian(folder: Path, **changes: object) -> Path:
         "forced_eos_token_id": None,
         "bad_words_ids": [[len(names) - 1]],
     }
-    made = MarianMTModel(MarianConfig(**(settings | changes))).eval()
+    made: Any = MarianMTModel(MarianConfig(**(settings | changes)))
+    made.eval()
     with torch.no_grad():
         for parameter in made.parameters():
             parameter.copy_(torch.randn_like(parameter) * 0.3)

@@ -20,7 +20,14 @@ from regard.store.weights import named_weights, write_weights
 
 TEXT = "der die das hund katze haus maus schläft isst liest läuft und ein . ?"
 TOKENS = Tokenizer.train([TEXT] * 3, 70)
-SHAPE = {"width": 22, "layers": 2, "heads": 2, "feedforward": 29, "norm": "pre", "tied": True}
+SHAPE: dict[str, Any] = {
+    "width": 22,
+    "layers": 2,
+    "heads": 2,
+    "feedforward": 29,
+    "norm": "pre",
+    "tied": True,
+}
 
 
 def sentences(count: int = 200) -> list[str]:

@@ -29,7 +29,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def theirs(folder: Path) -> Any:
     from transformers import MarianMTModel
 
-    return MarianMTModel.from_pretrained(folder).eval()
+    made: Any = MarianMTModel.from_pretrained(folder)
+    return made.eval()
 
 
 def rows_of(folder: Path) -> list[int]:
