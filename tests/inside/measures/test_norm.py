@@ -11,7 +11,8 @@ from tests.inside.measures.reference import eager, norms
 
 
 def by_head(x: Tensor, heads: int) -> Tensor:
-    return x.unflatten(-1, (heads, -1)).transpose(0, 1).double()
+    found: Tensor = x.unflatten(-1, (heads, -1)).transpose(0, 1).double()
+    return found
 
 
 def test_a_bert() -> None:
