@@ -112,7 +112,7 @@ def explain(
     if example is None:
         sentence = read_text(sentence, file)
     if sentence is not None and not _given(ctx, OF_VECTORS) and options["whole"]:
-        _of_whole(ctx, sentence, word, json_to, options)
+        _of_whole(ctx, sentence, word, json_to, html_to, options)
         return
     if sentence is not None and not _given(ctx, OF_VECTORS):
         _refuse(ctx, OF_WHOLE, "it goes with --whole")
@@ -231,11 +231,11 @@ def _of_whole(
     sentence: str,
     word: str | None,
     json_to: str | None,
+    html_to: str | None,
     options: dict[str, Any],
 ) -> None:
     """The way of a word through all layers, to what the model puts out."""
     _refuse(ctx, ("head", "form", "to"), "--whole follows a word through all heads")
-    _refuse(ctx, ("html_to",), "a page shows attention; the whole way is printed, or --json")
     if options["said"] is not None and not options["parts"]:
         raise RegardError("--said names the word whose logit is split: it goes with --parts")
     model = load_any(options["model"])
@@ -258,6 +258,15 @@ def _of_whole(
         from regard.views.terminal.whole import WholeView, print_whole
 
         print_whole(WholeView(found, make_console(), layer, options["everything"]))
+    if html_to is not None:
+        from regard.inside.look.page import subject_of_text
+
+        target = None if found.source is None else found.reading
+        with noted():
+            subject = subject_of_text(model, found.source or found.reading, target)
+        subject.whole, subject.title = found, sentence
+        subject.start = {"view": "model"}
+        write_page(html_to, subject, quietly=json_to == "-")
     from regard.pieces.unknown import Unknown
 
     note_unknown(Unknown(found.reading), found.model)
