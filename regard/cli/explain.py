@@ -102,9 +102,9 @@ def explain(
     if given != 1:
         got = "none of them" if not given else f"{given} of them"
         raise RegardError(f"explain takes a sentence, --file FILE or --example FILE; got {got}")
-    from regard.worked.source import ExampleFile
+    from regard.worked.formats import read_example
 
-    source = None if example is None else ExampleFile.read(example)
+    source = None if example is None else read_example(example)
     for named in (options["vectors"], options["weights"]):
         if named is not None:
             check_readable(named)
