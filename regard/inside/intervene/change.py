@@ -78,20 +78,20 @@ class Extent:
     def columns(self, change: Change) -> list[int]:
         return _within(change.key, self.start, self.keys)
 
-    def pairs(self, change: Change) -> Tensor:
-        """(batch, heads, queries, keys): True where a mask falls."""
-        row = self.row(change)
-        found = torch.zeros(
-            self.batch, self.heads, self.queries, self.keys, dtype=torch.bool, device=self.device
-        )
+    def nothing(self) -> Tensor:
+        """(batch, heads, queries, keys): no pair at all."""
+        shape = (self.batch, self.heads, self.queries, self.keys)
+        return torch.zeros(shape, dtype=torch.bool, device=self.device)
+
+    def mark(self, change: Change, pairs: Tensor) -> None:
+        """Make those ``pairs`` True on which a mask falls."""
+        rows, columns = self.rows(change), self.columns(change)
         heads = self.chosen(change.heads, change.where)
-        rows, columns = (
-            torch.tensor(places, dtype=torch.long, device=self.device)
-            for places in (self.rows(change), self.columns(change))
+        part = pairs[self.row(change)]
+        place = torch.meshgrid(
+            *(torch.tensor(n, device=self.device) for n in (heads, rows, columns)), indexing="ij"
         )
-        for head in heads:
-            found[row, head, rows.unsqueeze(-1), columns] = True
-        return found
+        part[(slice(None), *place)] = True
 
     def row(self, change: Change) -> slice:
         """The rows of the batch."""

@@ -34,6 +34,8 @@ class Hands(Places):
         super().__init__(model)
         self.changes: list[Change] = []
         self.paused = False
+        self.meets: Callable[[LayerPlace, Extent], None] | None = None
+        """Told of each call of attention, if somebody wants to know."""
         self._means = means
         self._both = {"encoder", "decoder"} <= {
             part_of(name) for name, module in model.named_modules() if is_named(module)
@@ -138,6 +140,11 @@ class Hands(Places):
             raise RegardError(f"a head is scaled by a finite number, got {by}")
         self._add(layer, head, kind, batch, edit=lambda context: context * by)
 
+    def tap(self, edit: Edit, kind: str = "self") -> None:
+        """Let ``edit`` see, and change, what all heads of every layer of a kind put out, as each
+        layer runs: (batch, heads, queries, width)."""
+        self._add(None, None, kind, None, edit=edit)
+
     def _add(
         self, layer: int | None, head: Positions, kind: str, batch: int | None, **what: Any
     ) -> None:
@@ -226,6 +233,8 @@ class Hands(Places):
         allowed: Callable[[], Tensor | None],
     ) -> Plan | None:
         """The plan of a call; None if nothing is to be done to it."""
+        if self.meets is not None:
+            self.meets(due[0], extent)
         if extent.first is None and any(change.edit is None for change in due[1]):
             raise RegardError(
                 f"{due[0].name} has keys of positions that were not read in this block, as with a "

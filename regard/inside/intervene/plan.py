@@ -46,17 +46,22 @@ class Plan:
             self.emptied = before.any(-1) & ~(before & ~self.hidden).any(-1)
 
     def _mask(self, change: Change, seen: Tensor | None) -> None:
-        pairs = self.extent.pairs(change)
-        named = change.query is not None and change.key is not None
-        if named and seen is not None and pairs.any() and not (pairs & seen).any():
+        extent = self.extent
+        if change.renormalise:
+            pairs = self.hidden = extent.nothing() if self.hidden is None else self.hidden
+        else:
+            pairs = self.dropped = extent.nothing() if self.dropped is None else self.dropped
+        extent.mark(change, pairs)
+        if change.query is None or change.key is None or seen is None:
+            return
+        whole = seen.expand(pairs.shape)[extent.row(change)]
+        heads = extent.chosen(change.heads, change.where)
+        links = whole[:, heads][:, :, extent.rows(change)][..., extent.columns(change)]
+        if not bool(links.any()):
             raise RegardError(
                 f"the mask of {change.where} lets query {_listed(change.query)} see no key "
                 f"{_listed(change.key)} as it is: there is no such link to take away"
             )
-        if change.renormalise:
-            self.hidden = pairs if self.hidden is None else self.hidden | pairs
-        else:
-            self.dropped = pairs if self.dropped is None else self.dropped | pairs
 
     @property
     def masks(self) -> bool:

@@ -14,12 +14,15 @@ def test_positions_of_a_later_step() -> None:
     extent = Extent(1, 2, 2, 5, 5, 2, torch.device("cpu"))
     change = Change(0, "self", (1,), query=(4, 6), key=(0, 3, 6))
     assert (extent.rows(change), extent.columns(change)) == ([1], [1, 4])
-    assert extent.pairs(change).nonzero().tolist() == [[0, 1, 1, 1], [0, 1, 1, 4]]
+    pairs = extent.nothing()
+    extent.mark(change, pairs)
+    assert pairs.nonzero().tolist() == [[0, 1, 1, 1], [0, 1, 1, 4]]
 
 
 def test_what_is_left_out_is_all() -> None:
     extent = Extent(2, 3, 4, 4, 0, 0, torch.device("cpu"))
-    pairs = extent.pairs(Change(0, "self", None, batch=1, key=(2,)))
+    pairs = extent.nothing()
+    extent.mark(Change(0, "self", None, batch=1, key=(2,)), pairs)
     assert pairs.sum() == 3 * 4
     assert bool(pairs[1, :, :, 2].all())
 

@@ -54,14 +54,16 @@ def _erase(hands: Hands, module: nn.Module, args: Any) -> None:
         return
     due = hands.due(module, cross=False)
     _check(due)
-    if not due[1]:
+    if not due[1] and hands.meets is None:
         return
     if not module.attends:
+        if not due[1]:
+            return
         raise RegardError(f"{due[0].name} is a recurrence without attention: it has no tape")
     x, memory = args[0], args[1]
     assert isinstance(memory, TapeMemory)
     slots = memory.before + memory.room
-    if memory.window is not None and slots > memory.window:
+    if due[1] and memory.window is not None and slots > memory.window:
         raise RegardError(
             f"{due[0].name} keeps the last {memory.window} words alone, and the text is longer: a "
             "word that slides off its tape cannot be named by its position"

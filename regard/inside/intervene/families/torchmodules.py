@@ -39,7 +39,7 @@ class TorchReach:
         given = bound(module, args, kwargs)
         due = self.hands.due(module, cross=not is_same(given["query"], given["key"]))
         self.plan = None
-        if not due[1]:
+        if not due[1] and self.hands.meets is None:
             return None
         with torch.no_grad():
             call = call_of(module, given, values=True)
