@@ -25,7 +25,7 @@ EACH = ["heads", "layers", "words", "links"]
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
-class Size(click.ParamType):
+class Size(click.ParamType):  # type: ignore[type-arg]
     """Bytes, as ``512M`` or ``2G``."""
 
     name = "SIZE"

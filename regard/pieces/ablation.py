@@ -5,6 +5,7 @@ Plain data: what inside/ablate measures and what the terminal, pictures and JSON
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -65,7 +66,7 @@ class Baseline:
     def spread(self) -> float:
         """The standard deviation over the draws."""
         squares = sum((change - self.mean) ** 2 for change in self.changes)
-        return (squares / len(self.changes)) ** 0.5
+        return math.sqrt(squares / len(self.changes))
 
     def to_json(self) -> dict[str, Any]:
         draws = len(self.changes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
@@ -11,7 +11,7 @@ from regard.errors import RegardError
 from regard.inside.ablate.engine import MEMORY, Engine, engine
 from regard.inside.ablate.estimate import estimated
 from regard.inside.ablate.measure import Measured, rank_correlation
-from regard.inside.ablate.trial import Trial, TranslatorTrial
+from regard.inside.ablate.trial import TranslatorTrial, Trial
 from regard.inside.ablate.variant import HeadAt, Variant, random_others
 from regard.inside.ablate.weights import HeadWeights, content_words
 from regard.pieces.ablation import Ablation, Baseline, Effect, Estimate
@@ -55,32 +55,36 @@ class AblationRequest:
         return "layer" if self.each == "layers" else "head"
 
 
-def ablate(
-    trial: Trial, request: AblationRequest, progress: Progress | None = None
-) -> Ablation:
+def ablate(trial: Trial, request: AblationRequest, progress: Progress | None = None) -> Ablation:
     """Take away what was asked for, one thing at a time, and measure the output each time."""
     metric = request.metric or trial.metrics[0]
     if metric not in trial.metrics:
         raise RegardError(
             f"of {trial.title} {' or '.join(trial.metrics)} can be measured, got {metric!r}"
         )
+    if not trial.has_heads and (request.link, request.word) == (None, None):
+        if request.heads or request.layer is not None or request.each not in (None, "words"):
+            raise RegardError(
+                f"{trial.title} is recurrent and has no heads: take words away, --word or --each "
+                "words"
+            )
+        request = replace(request, each="words")
+    guess = estimated(trial, metric) if request.estimate else None
     with engine(trial, request.memory) as running:
         asked = Asked(trial, request, running.heads)
         variants = asked.variants()
         measured = trial.measured(running.base, metric)
         weights = HeadWeights(trial)
-        estimate = None
-        if request.estimate:
-            everything, variants = variants, asked.sample(variants)
+        everything = variants
+        variants = variants if guess is None else asked.sample(variants)
         effects = _measure(running, measured, variants, progress)
         effects = [
-            _with_weight(effect, weights.of(variant, asked.word))
+            replace(effect, weight=weights.of(variant, asked.word))
             for effect, variant in zip(effects, variants, strict=True)
         ]
         baseline = asked.baseline(running, measured, variants, effects)
         texts = _translations(running, trial, variants, effects)
-    if request.estimate:
-        estimate = _estimated(trial, metric, everything, variants, effects)
+    estimate = None if guess is None else _estimate(trial, guess, everything, variants, effects)
     single = [e for e in effects if e.head is not None or request.each == "words"]
     pairs = [(e.weight, abs(e.change)) for e in single if e.weight is not None]
     correlation = rank_correlation([w for w, _ in pairs], [c for _, c in pairs])
@@ -95,8 +99,19 @@ def ablate(
         baseline,
         estimate,
         request.kind,
+        [_told(request, len(effects))],
     )
     return found.with_texts(texts) if texts else found
+
+
+def _told(request: AblationRequest, count: int) -> str:
+    """What was done, in a sentence."""
+    others = "the others grow" if request.renormalise else "the others stay as they are"
+    if request.kind in ("link", "word"):
+        return f"masked: the weight becomes 0, {others} in each row"
+    stands = "zeros" if request.by == "zero" else "its mean over the text"
+    one = "heads removed one at a time" if count > 1 else "removed"
+    return f"{one}: {stands} in place of what a head puts out"
 
 
 class Asked:
@@ -128,7 +143,7 @@ class Asked:
             return self._links()
         if self.word is not None:
             return self._masked(self._reading, None, self.word)
-        if request.each == "words" or not self.trial.has_heads:
+        if request.each == "words":
             return self._words()
         if request.each == "layers":
             return self._layers()
@@ -316,12 +331,6 @@ def _effect(
     )
 
 
-def _with_weight(effect: Effect, weight: float | None) -> Effect:
-    from dataclasses import replace
-
-    return replace(effect, weight=weight)
-
-
 def _translations(
     running: Engine, trial: Trial, variants: list[Variant], effects: list[Effect], most: int = 10
 ) -> dict[int, str]:
@@ -336,20 +345,21 @@ def _translations(
     return texts
 
 
-def _estimated(
+def _estimate(
     trial: Trial,
-    metric: str,
+    guess: tuple[float, dict[HeadAt, float]],
     everything: list[Variant],
     sample: list[Variant],
     exact: list[Effect],
 ) -> Estimate:
     """All heads by one backward pass, beside those that were measured."""
-    alone = [v for v in everything if len(v.heads) == 1]
-    base, changes = estimated(trial, metric)
+    base, changes = guess
     several = len(trial.parts) > 1
-    effects = [
-        _effect(v, base + changes[v.heads[0]], changes[v.heads[0]], None, several) for v in alone
-    ]
+    effects = []
+    for variant in everything:
+        if len(variant.heads) == 1:
+            change = changes[variant.heads[0]]
+            effects.append(_effect(variant, base + change, change, None, several))
     guessed = [abs(changes[v.heads[0]]) for v in sample]
     correlation = rank_correlation(guessed, [abs(e.change) for e in exact])
     return Estimate(effects, len(sample), correlation)

@@ -103,4 +103,3 @@ def rows_within(network: nn.Module, positions: int, memory: int) -> int:
     size = next((p.element_size() for p in network.parameters()), 4)
     row = size * (4 * positions * usual + 2 * max(wide, default=1))
     return max(1, memory // row)
-

@@ -59,9 +59,7 @@ def estimated(trial: Trial, metric: str) -> tuple[float, dict[HeadAt, float]]:
     return measured.base, _changes(trial, met, contexts)
 
 
-def _changes(
-    trial: Trial, met: list[LayerPlace], contexts: list[Tensor]
-) -> dict[HeadAt, float]:
+def _changes(trial: Trial, met: list[LayerPlace], contexts: list[Tensor]) -> dict[HeadAt, float]:
     found: dict[HeadAt, float] = {}
     for place, context in zip(met, contexts, strict=True):
         assert context.grad is not None

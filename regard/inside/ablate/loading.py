@@ -12,8 +12,8 @@ from regard.inside.ablate.trial import (
     OwnLabelTrial,
     OwnWordTrial,
     SentenceTrial,
-    Trial,
     TranslatorTrial,
+    Trial,
     WordTrial,
     WritingTrial,
 )

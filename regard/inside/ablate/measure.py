@@ -1,9 +1,9 @@
 """Measure: from a model's outputs to numbers: how far is a changed output from the unchanged?
 
-    probability   p(target), of one word or label
-    logprob       log p(target); of a text that was written, the sum over its tokens
-    cosine        of a sentence's vector and the unchanged one
-    KL            sum_w p(w) log(p(w) / q(w)), p unchanged, q changed; over several steps the mean
+probability   p(target), of one word or label
+logprob       log p(target); of a text that was written, the sum over its tokens
+cosine        of a sentence's vector and the unchanged one
+KL            sum_w p(w) log(p(w) / q(w)), p unchanged, q changed; over several steps the mean
 """
 
 from __future__ import annotations
@@ -80,9 +80,9 @@ def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float | No
     return float((first * second).mean() / spread)
 
 
-def _ranks(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> np.ndarray[
-    tuple[int], np.dtype[np.float64]
-]:
+def _ranks(
+    values: np.ndarray[tuple[int], np.dtype[np.float64]],
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = counts.cumsum()
     found: np.ndarray[tuple[int], np.dtype[np.float64]] = (ends - (counts - 1) / 2)[place]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import signature
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -32,15 +32,15 @@ class Trial(ABC):
     network: nn.Module
     pieces: Pieces
     """What is read; of a model with encoder and decoder, what the encoder reads."""
-    parts = ("self",)
+    parts: tuple[str, ...] = field(init=False, default=("self",))
     """The kinds of attention it has."""
-    metrics = ("probability", "logprob")
+    metrics: ClassVar[tuple[str, ...]] = ("probability", "logprob")
     """What can be measured, the usual one first."""
-    target = ""
+    target: str = field(init=False, default="")
     """What is measured of: a word, a label, a translation."""
-    looks_back = False
+    looks_back: bool = field(init=False, default=False)
     """Whether each word sees itself and those before it, and no others."""
-    has_heads = True
+    has_heads: bool = field(init=False, default=True)
     """Whether there are heads that could be removed; a recurrent network has none."""
 
     @property
@@ -91,9 +91,7 @@ class SentenceTrial(Trial):
 class WordTrial(ScoringTrial):
     """A language model: the next word; a masked one: the word in the blank at ``row``."""
 
-    def __init__(
-        self, model: TextModel, pieces: Pieces, target: str | None, row: int = -1
-    ) -> None:
+    def __init__(self, model: TextModel, pieces: Pieces, target: str | None, row: int = -1) -> None:
         super().__init__(model.title, model.network, pieces)
         self.row, self.tokenizer = row, model.tokenizer
         self.looks_back = row == -1
@@ -135,11 +133,11 @@ class LabelTrial(ScoringTrial):
 class WritingTrial(ScoringTrial):
     """An encoder-decoder of transformers: the text that it writes, or the one it was given."""
 
-    parts = ("encoder", "decoder", "cross")
     metrics = ("logprob",)
 
     def __init__(self, model: TextModel, pieces: Pieces, target: str | None) -> None:
         super().__init__(model.title, model.network, pieces)
+        self.parts = ("encoder", "decoder", "cross")
         self.said = model.target(pieces, target)
         self.wanted = self.said.ids[1:]
         self.target = str(model.tokenizer.decode(self.wanted, skip_special_tokens=True)).strip()
@@ -164,9 +162,7 @@ class TranslatorTrial(ScoringTrial):
 
     metrics = ("logprob",)
 
-    def __init__(
-        self, model: Translator, tokens: Tokenizer, text: str, target: str | None
-    ) -> None:
+    def __init__(self, model: Translator, tokens: Tokenizer, text: str, target: str | None) -> None:
         self.model, self.tokens = model, tokens
         found = next(iter(translate_texts(model, tokens, [text])))
         super().__init__(model.config.model, model, found.read)

@@ -41,7 +41,7 @@ class Variant:
 
     def apply(self, hands: Hands, row: int | None) -> None:
         """Do it to one row of the batch, or to all."""
-        places = {"query": _positions(self.query), "key": _positions(self.key)}
+        places: dict[str, Any] = {"query": _positions(self.query), "key": _positions(self.key)}
         for one in self.heads:
             if self.masks:
                 hands.mask(one.layer, one.head, **places, kind=one.part, batch=row, **self.how)

@@ -61,9 +61,7 @@ class HeadWeights:
 
     def _link(self, head: HeadAt, query: Word, key: Word) -> float | None:
         queries, keys = self._sides(head.part)
-        return float(
-            self.by_head[head][_number(queries, query), _number(keys, key)]
-        )
+        return float(self.by_head[head][_number(queries, query), _number(keys, key)])
 
     def _largest(self, head: HeadAt, word: Word | None) -> float | None:
         queries, keys = self._sides(head.part)

@@ -88,10 +88,10 @@ class Extent:
         rows, columns = self.rows(change), self.columns(change)
         heads = self.chosen(change.heads, change.where)
         part = pairs[self.row(change)]
-        place = torch.meshgrid(
-            *(torch.tensor(n, device=self.device) for n in (heads, rows, columns)), indexing="ij"
-        )
-        part[(slice(None), *place)] = True
+        place = torch.zeros_like(part[0])
+        h, q, k = (torch.tensor(n, device=self.device) for n in (heads, rows, columns))
+        place[h[:, None, None], q[:, None], k] = True
+        part |= place
 
     def row(self, change: Change) -> slice:
         """The rows of the batch."""

@@ -28,9 +28,11 @@ def print_ablation(found: Ablation, console: Console, shown: int) -> None:
     for line in found.said:
         console.print(visible(line), style="dim")
     console.print()
-    console.print(_table(found, found.ranked(), shown))
-    if len(found.effects) > shown:
-        console.print(f"… {len(found.effects) - shown} more (--top, --json)", style="dim")
+    guessed = None if found.estimate is None else found.estimate.effects
+    console.print(_table(found, shown) if guessed is None else _estimates(found, guessed, shown))
+    count = len(found.effects if guessed is None else guessed)
+    if count > shown:
+        console.print(f"… {count - shown} more (--top, --json)", style="dim")
     console.print()
     for line in verdict(found):
         console.print(line, markup=False, highlight=False)
@@ -71,7 +73,26 @@ def _told(correlation: float) -> str:
     return "Here the weight says " + ("much" if size >= 0.7 else "something") + " of what matters."
 
 
-def _table(found: Ablation, effects: list[Effect], shown: int) -> Table:
+def _estimates(found: Ablation, effects: list[Effect], shown: int) -> Table:
+    """All heads by their estimated change; beside it the measured one of those in the sample."""
+    measured = {(e.part, e.layer, e.head): e for e in found.effects}
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("taken away", style="cyan", no_wrap=True)
+    table.add_column("change, estimated", justify="right")
+    table.add_column("measured", justify="right")
+    table.add_column("")
+    effects = sorted(effects, key=lambda e: -abs(e.change))
+    most = abs(effects[0].change) or 1.0
+    for effect in effects[:shown]:
+        exact = measured.get((effect.part, effect.layer, effect.head))
+        beside = "-" if exact is None else f"{exact.change:+.4f}"
+        drawn = bar(abs(effect.change) / most, 16)
+        table.add_row(name(effect), f"{effect.change:+.4f}", beside, drawn)
+    return table
+
+
+def _table(found: Ablation, shown: int) -> Table:
+    effects = found.ranked()
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("taken away", style="cyan", no_wrap=True)
     table.add_column("weight", justify="right")
@@ -81,7 +102,7 @@ def _table(found: Ablation, effects: list[Effect], shown: int) -> Table:
     if kl:
         table.add_column("KL", justify="right")
     texts = any(e.text is not None for e in effects)
-    table.add_column("then it writes" if texts else "")
+    table.add_column("then it writes" if texts else "", no_wrap=True, overflow="ellipsis")
     most = max((abs(e.change) for e in effects), default=0.0) or 1.0
     for effect in effects[:shown]:
         weight = "-" if effect.weight is None else f"{effect.weight:.3f}"
