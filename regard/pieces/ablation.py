@@ -74,7 +74,7 @@ class Baseline:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class EstimatedEffects:
     """Effects that were estimated by one backward pass, and how they rank beside exact ones."""
 
     effects: list[Effect]
@@ -98,7 +98,7 @@ class Ablation:
     correlation: float | None = None
     """Spearman's, of weight and |change|, over the effects of single heads or links."""
     baseline: Baseline | None = None
-    estimate: Estimate | None = None
+    estimate: EstimatedEffects | None = None
     kind: str = "head"
     """What was taken away in turn: head, layer, link or word."""
     said: list[str] = field(default_factory=list)

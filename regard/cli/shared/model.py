@@ -48,6 +48,17 @@ def load_model(name: str, *, predicts: bool = False) -> TextModel:
     return load_models(name, predicts=predicts)[name]
 
 
+def load_any(name: str) -> TextModel:
+    """A model with its scores: one that regard trained, by its name or run folder, or any other."""
+    from regard.store.shipped import is_own
+
+    if is_own(name):
+        from regard.inside.ownmodel import load_own
+
+        return load_own(name)
+    return load_model(name, predicts=True)
+
+
 def read_part(model: TextModel, part: str | None, target: str | None) -> str:
     """Which attention of a model with encoder and decoder; the encoder's if nothing is said."""
     if model.has_both:

@@ -13,8 +13,8 @@ from regard.inside.ablate.estimate import estimated
 from regard.inside.ablate.measure import Measured, rank_correlation
 from regard.inside.ablate.trial import TranslatorTrial, Trial
 from regard.inside.ablate.variant import HeadAt, Variant, random_others
-from regard.inside.ablate.weights import HeadWeights, content_words
-from regard.pieces.ablation import Ablation, Baseline, Effect, Estimate
+from regard.inside.ablate.weights import WordWeights, content_words
+from regard.pieces.ablation import Ablation, Baseline, Effect, EstimatedEffects
 from regard.text import Word
 
 Progress = Callable[[int, int], None]
@@ -74,7 +74,7 @@ def ablate(trial: Trial, request: AblationRequest, progress: Progress | None = N
         asked = Asked(trial, request, running.heads)
         variants = asked.variants()
         measured = trial.measured(running.base, metric)
-        weights = HeadWeights(trial)
+        weights = WordWeights(trial)
         everything = variants
         variants = variants if guess is None else asked.sample(variants)
         effects = _measure(running, measured, variants, progress)
@@ -351,7 +351,7 @@ def _estimate(
     everything: list[Variant],
     sample: list[Variant],
     exact: list[Effect],
-) -> Estimate:
+) -> EstimatedEffects:
     """All heads by one backward pass, beside those that were measured."""
     base, changes = guess
     several = len(trial.parts) > 1
@@ -362,4 +362,4 @@ def _estimate(
             effects.append(_effect(variant, base + change, change, None, several))
     guessed = [abs(changes[v.heads[0]]) for v in sample]
     correlation = rank_correlation(guessed, [abs(e.change) for e in exact])
-    return Estimate(effects, len(sample), correlation)
+    return EstimatedEffects(effects, len(sample), correlation)

@@ -20,7 +20,7 @@ from regard.pieces.pieces import Pieces
 from regard.text import Word
 
 
-class HeadWeights:
+class WordWeights:
     """The weights of every head of a trial's unchanged run, by words."""
 
     def __init__(self, trial: Trial) -> None:

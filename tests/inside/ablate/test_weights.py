@@ -10,16 +10,16 @@ import torch
 
 from regard.inside.ablate.trial import Trial
 from regard.inside.ablate.variant import HeadAt, Variant
-from regard.inside.ablate.weights import HeadWeights, content_words
+from regard.inside.ablate.weights import WordWeights, content_words
 from regard.pieces.pieces import Pieces
 from regard.text import Word
 
 HEAD = HeadAt("self", 0, 0)
 
 
-def weights(by_word: list[list[float]], pieces: Pieces) -> HeadWeights:
+def weights(by_word: list[list[float]], pieces: Pieces) -> WordWeights:
     trial: Any = SimpleNamespace(pieces=pieces, written=pieces, parts=("self",), has_heads=False)
-    made = HeadWeights(cast(Trial, trial))
+    made = WordWeights(cast(Trial, trial))
     made.by_head[HEAD] = torch.tensor(by_word)
     return made
 
@@ -47,7 +47,7 @@ def test_a_model_that_looks_back_leaves_out_its_first_word() -> None:
 
 def test_by_words_of_several_tokens(trials: dict[str, Any]) -> None:
     trial = trials["Llama"]
-    made = HeadWeights(trial)
+    made = WordWeights(trial)
     assert len(made.by_head) == 8
     one = made.by_head[HeadAt("self", 1, 2)]
     assert one.shape == (len(trial.pieces.words),) * 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from regard.pieces.ablation import Baseline, Effect, Estimate
+from regard.pieces.ablation import Baseline, Effect, EstimatedEffects
 from regard.text import Word
 from regard.views.terminal.ablation import name, print_ablation, verdict
 from tests.pieces.test_ablation import made
@@ -35,7 +35,7 @@ def test_what_the_correlation_says() -> None:
 def test_estimates_beside_what_was_measured() -> None:
     to = console()
     guesses = [Effect(0, 1, 0.3, -0.2), Effect(4, 4, 0.5, 0.01)]
-    print_ablation(replace(made(), estimate=Estimate(guesses, 3, 0.5)), to, shown=5)
+    print_ablation(replace(made(), estimate=EstimatedEffects(guesses, 3, 0.5)), to, shown=5)
     text = printed(to)
     assert "L0H1" in text
     assert "-0.2000   -0.1000" in text
