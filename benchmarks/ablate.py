@@ -56,7 +56,8 @@ def main() -> int:
     torch.set_num_threads(options.threads)
     torch.manual_seed(0)
     config = transformers.GPT2Config(n_layer=LAYERS, n_head=HEADS, n_embd=WIDTH)
-    model = transformers.GPT2LMHeadModel(config).eval()
+    network: Any = transformers.AutoModelForCausalLM.from_config(config)
+    model = network.eval()
     print(f"torch {torch.__version__}, transformers {transformers.__version__}")
     print(f"{options.threads} thread(s), float32, {LAYERS} x {HEADS} heads, width {WIDTH}")
     missed = False
@@ -149,9 +150,7 @@ def lensed(lens: Any, trial: WordTrial) -> Tensor:
             return z
 
         name = f"blocks.{layer}.attn.hook_z"
-        logits = lens.run_with_hooks(
-            torch.tensor([trial.pieces.ids]), fwd_hooks=[(name, remove)]
-        )
+        logits = lens.run_with_hooks(torch.tensor([trial.pieces.ids]), fwd_hooks=[(name, remove)])
         values.append(logits[0, -1].softmax(-1)[trial.wanted[0]])
     return torch.stack(values)
 

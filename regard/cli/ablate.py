@@ -159,7 +159,8 @@ def ablate(model: str, text: str | None, **given: Any) -> None:
 
 def reading(name: str, most: int | None) -> TrialOf:
     """The model, loaded, ready for texts."""
-    from regard.inside.ablate.loading import is_own, own_reading, text_reading
+    from regard.inside.ablate.loading import own_reading, text_reading
+    from regard.store.shipped import is_own
 
     if is_own(name):
         return own_reading(name)

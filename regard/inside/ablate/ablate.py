@@ -11,7 +11,7 @@ from regard.errors import RegardError
 from regard.inside.ablate.engine import MEMORY, Engine, engine
 from regard.inside.ablate.estimate import estimated
 from regard.inside.ablate.measure import Measured, rank_correlation
-from regard.inside.ablate.trial import TranslatorTrial, Trial
+from regard.inside.ablate.trial import AblationTrial, TranslatorTrial
 from regard.inside.ablate.variant import HeadAt, Variant, random_others
 from regard.inside.ablate.weights import WordWeights, content_words
 from regard.pieces.ablation import Ablation, Baseline, Effect, EstimatedEffects
@@ -55,7 +55,9 @@ class AblationRequest:
         return "layer" if self.each == "layers" else "head"
 
 
-def ablate(trial: Trial, request: AblationRequest, progress: Progress | None = None) -> Ablation:
+def ablate(
+    trial: AblationTrial, request: AblationRequest, progress: Progress | None = None
+) -> Ablation:
     """Take away what was asked for, one thing at a time, and measure the output each time."""
     metric = request.metric or trial.metrics[0]
     if metric not in trial.metrics:
@@ -117,7 +119,7 @@ def _told(request: AblationRequest, count: int) -> str:
 class Asked:
     """The variants that a request means, of a trial with these heads."""
 
-    def __init__(self, trial: Trial, request: AblationRequest, heads: list[HeadAt]) -> None:
+    def __init__(self, trial: AblationTrial, request: AblationRequest, heads: list[HeadAt]) -> None:
         self.trial, self.request = trial, request
         self.parts = (request.part,) if request.part else trial.parts
         if request.part and request.part not in trial.parts:
@@ -332,7 +334,11 @@ def _effect(
 
 
 def _translations(
-    running: Engine, trial: Trial, variants: list[Variant], effects: list[Effect], most: int = 10
+    running: Engine,
+    trial: AblationTrial,
+    variants: list[Variant],
+    effects: list[Effect],
+    most: int = 10,
 ) -> dict[int, str]:
     """What a translator then writes, for the strongest effects."""
     if not isinstance(trial, TranslatorTrial):
@@ -346,7 +352,7 @@ def _translations(
 
 
 def _estimate(
-    trial: Trial,
+    trial: AblationTrial,
     guess: tuple[float, dict[HeadAt, float]],
     everything: list[Variant],
     sample: list[Variant],

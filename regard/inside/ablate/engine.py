@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from regard.inside.ablate.blocks import Blocks, rows_within
-from regard.inside.ablate.trial import Trial
+from regard.inside.ablate.trial import AblationTrial
 from regard.inside.ablate.variant import HeadAt, Variant
 from regard.inside.intervene.change import Extent
 from regard.inside.intervene.hands import Hands
@@ -31,7 +31,7 @@ WIDE = 4096
 class Engine:
     """A trial under hands, its unchanged output and its heads."""
 
-    def __init__(self, trial: Trial, hands: Hands, memory: int) -> None:
+    def __init__(self, trial: AblationTrial, hands: Hands, memory: int) -> None:
         self.trial, self.hands = trial, hands
         self.blocks = Blocks(trial.network)
         self.places: dict[LayerPlace, int] = {}
@@ -106,7 +106,7 @@ class Engine:
 
 
 @contextmanager
-def engine(trial: Trial, memory: int = MEMORY) -> Iterator[Engine]:
+def engine(trial: AblationTrial, memory: int = MEMORY) -> Iterator[Engine]:
     """The engine of a trial; its network is as it was when the block is left."""
     with torch.inference_mode(), intervene(trial.network) as hands:
         yield Engine(trial, hands, memory)

@@ -15,14 +15,14 @@ import torch
 from torch import Tensor
 
 from regard.errors import RegardError
-from regard.inside.ablate.trial import Trial
+from regard.inside.ablate.trial import AblationTrial
 from regard.inside.ablate.variant import HeadAt
 from regard.inside.intervene.change import Extent
 from regard.inside.intervene.intervene import intervene
 from regard.inside.observe.places import LayerPlace
 
 
-def estimated(trial: Trial, metric: str) -> tuple[float, dict[HeadAt, float]]:
+def estimated(trial: AblationTrial, metric: str) -> tuple[float, dict[HeadAt, float]]:
     """The metric of the unchanged text, and the estimated change of each head's removal."""
     if metric == "cosine":
         raise RegardError(
@@ -59,7 +59,9 @@ def estimated(trial: Trial, metric: str) -> tuple[float, dict[HeadAt, float]]:
     return measured.base, _changes(trial, met, contexts)
 
 
-def _changes(trial: Trial, met: list[LayerPlace], contexts: list[Tensor]) -> dict[HeadAt, float]:
+def _changes(
+    trial: AblationTrial, met: list[LayerPlace], contexts: list[Tensor]
+) -> dict[HeadAt, float]:
     found: dict[HeadAt, float] = {}
     for place, context in zip(met, contexts, strict=True):
         assert context.grad is not None

@@ -2,64 +2,56 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from pathlib import Path
 
 from regard.errors import DataError, RegardError
 from regard.inside.ablate.trial import (
+    AblationTrial,
     LabelTrial,
     OwnLabelTrial,
     OwnWordTrial,
     SentenceTrial,
     TranslatorTrial,
-    Trial,
     WordTrial,
     WritingTrial,
 )
 from regard.inside.textmodel import TextModel
+from regard.models.reading import prepared
 from regard.pieces.pieces import Pieces
 from regard.pieces.text import learned_pieces
 from regard.pieces.tokenizer import BOS, SPECIAL
-from regard.store.folder import load_classifier, load_language_model, load_translator
-from regard.store.shipped import find_folder, names
+from regard.store.folder import RunFolder, load_classifier, load_language_model, load_translator
+from regard.store.shipped import find_folder
 
-TrialOf = Callable[[str, str | None], Trial]
+TrialOf = Callable[[str, str | None], AblationTrial]
 """From a text and what is measured of it, if it is said, to the trial."""
-
-
-def is_own(name: str) -> bool:
-    """Whether ``name`` is a model that comes with regard, or a run folder."""
-    if name in names():
-        return True
-    try:
-        return "regard" in json.loads((Path(name) / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
 
 
 def own_reading(name: str) -> TrialOf:
     """Of one of regard's own models."""
     folder = find_folder(name)
-    task = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("task")
+    task = RunFolder(folder).read_config().get("task")
     if task == "translate":
         translator, tokens = load_translator(folder)
         return lambda text, target: TranslatorTrial(translator, tokens, text, target)
     if task == "classify":
         classifier, words = load_classifier(folder)
         return lambda text, target: OwnLabelTrial(
-            classifier, learned_pieces(words, [text])[0], target
+            classifier, learned_pieces(words, [prepared(words, text)])[0], target
         )
     language, tokens = load_language_model(folder)
-    return lambda text, target: OwnWordTrial(
-        language, tokens, learned_pieces(tokens, [text])[0].after(SPECIAL[BOS], BOS), target
-    )
+
+    def next_word(text: str, target: str | None) -> AblationTrial:
+        read = learned_pieces(tokens, [prepared(tokens, text)])[0].after(SPECIAL[BOS], BOS)
+        return OwnWordTrial(language, tokens, read, target)
+
+    return next_word
 
 
 def text_reading(model: TextModel, most: int | None = None) -> TrialOf:
     """Of a model that ``look`` takes, loaded with what it predicts."""
 
-    def trial(text: str, target: str | None) -> Trial:
+    def trial(text: str, target: str | None) -> AblationTrial:
         pieces = model.read(text, most)
         if model.has_both:
             return WritingTrial(model, pieces, target)

@@ -25,7 +25,7 @@ from regard.pieces.tokenizer import BOS, EOS, Tokenizer
 
 
 @dataclass
-class Trial(ABC):
+class AblationTrial(ABC):
     """``run(rows)`` gives the output of the same text, as often as there are rows."""
 
     title: str
@@ -64,7 +64,7 @@ class Trial(ABC):
         return torch.tensor([pieces.ids], device=self.device).expand(rows, -1)
 
 
-class ScoringTrial(Trial):
+class ScoringTrial(AblationTrial):
     """A model that gives scores; ``wanted`` says which of them each step is about."""
 
     wanted: list[int]
@@ -73,7 +73,7 @@ class ScoringTrial(Trial):
         return Likelihood(base, self.wanted, metric)
 
 
-class SentenceTrial(Trial):
+class SentenceTrial(AblationTrial):
     """An encoder without anything above it: the mean of its last vectors."""
 
     metrics = ("cosine",)
@@ -238,7 +238,9 @@ def first_piece(tokenizer: Any, word: str, follows: bool) -> int:
     return int(found[0])
 
 
-def _label(trial: Trial, names: dict[str, int], target: str | None) -> tuple[list[int], str]:
+def _label(
+    trial: AblationTrial, names: dict[str, int], target: str | None
+) -> tuple[list[int], str]:
     if target is None:
         with torch.inference_mode():
             best = int(trial.run(1)[0, 0].argmax())

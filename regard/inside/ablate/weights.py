@@ -12,7 +12,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from regard.inside.ablate.trial import Trial
+from regard.inside.ablate.trial import AblationTrial
 from regard.inside.ablate.variant import HeadAt, Variant
 from regard.inside.observe.layer import ObservedLayer
 from regard.inside.observe.observe import observe
@@ -23,7 +23,7 @@ from regard.text import Word
 class WordWeights:
     """The weights of every head of a trial's unchanged run, by words."""
 
-    def __init__(self, trial: Trial) -> None:
+    def __init__(self, trial: AblationTrial) -> None:
         self.trial = trial
         self.by_head: dict[HeadAt, Tensor] = {}
         """(queries, keys), words of each."""

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from regard.errors import RegardError
 from regard.inside.intervene.change import Change, Edit, Extent, Positions, numbers
-from regard.inside.intervene.plan import Plan
+from regard.inside.intervene.plan import CallPlan
 from regard.inside.observe.call import Call
 from regard.inside.observe.observation import LAYER_KINDS
 from regard.inside.observe.places import LayerPlace, Places, is_cross, opened, part_of
@@ -46,7 +46,7 @@ class Hands(Places):
         self._first: dict[str, int] = {}
         """By part, the position of the first query of the self-attention last called."""
         self._met: set[Change] = set()
-        self.plans: dict[str, Plan | None] = {}
+        self.plans: dict[str, CallPlan | None] = {}
         """By the layer's name, what its last call was due."""
         self._depth = 0
         """Of the modules called attention that are running."""
@@ -231,7 +231,7 @@ class Hands(Places):
         due: tuple[LayerPlace, list[Change]],
         extent: Extent,
         allowed: Callable[[], Tensor | None],
-    ) -> Plan | None:
+    ) -> CallPlan | None:
         """The plan of a call; None if nothing is to be done to it."""
         if self.meets is not None:
             self.meets(due[0], extent)
@@ -242,7 +242,7 @@ class Hands(Places):
             )
         here = [c for c in due[1] if c.edit or (extent.rows(c) and extent.columns(c))]
         self._met.update(here)
-        plan = self.plans[due[0].name] = Plan(here, extent, allowed) if here else None
+        plan = self.plans[due[0].name] = CallPlan(here, extent, allowed) if here else None
         return plan
 
     def beside(self, module: nn.Module, reason: str) -> None:

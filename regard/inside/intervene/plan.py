@@ -20,7 +20,7 @@ from regard.inside.observe import verify
 from regard.inside.observe.call import Call
 
 
-class Plan:
+class CallPlan:
     """What is due to one call; ``allowed`` gives its mask, broadcastable to all pairs."""
 
     def __init__(

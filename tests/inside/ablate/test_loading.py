@@ -8,14 +8,12 @@ from typing import Any
 import pytest
 
 import regard
-from regard.inside.ablate.loading import is_own, own_reading, text_reading
+from regard.inside.ablate.loading import own_reading, text_reading
 from regard.inside.textmodel import load
 from tests.inside.tinytext import save
 
 
 def test_own_models_by_name() -> None:
-    assert is_own("transformer")
-    assert not is_own("minilm")
     kinds = {
         name: type(own_reading(name)(text, None)).__name__
         for name, text in (("bahdanau", "Ja."), ("lstmn", "The cat"))

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 import torch
 
-from regard.inside.ablate.trial import Trial
+from regard.inside.ablate.trial import AblationTrial
 from regard.inside.ablate.variant import HeadAt, Variant
 from regard.inside.ablate.weights import WordWeights, content_words
 from regard.pieces.pieces import Pieces
@@ -19,7 +19,7 @@ HEAD = HeadAt("self", 0, 0)
 
 def weights(by_word: list[list[float]], pieces: Pieces) -> WordWeights:
     trial: Any = SimpleNamespace(pieces=pieces, written=pieces, parts=("self",), has_heads=False)
-    made = WordWeights(cast(Trial, trial))
+    made = WordWeights(cast(AblationTrial, trial))
     made.by_head[HEAD] = torch.tensor(by_word)
     return made
 

@@ -16,7 +16,7 @@ from regard.attention.rule import Rule
 from regard.attention.self_attention import over_heads, split
 from regard.errors import RegardError
 from regard.inside.intervene.hands import Hands
-from regard.inside.intervene.plan import Plan
+from regard.inside.intervene.plan import CallPlan
 from regard.inside.observe.call import Call
 from regard.inside.observe.families.own import call_of
 from regard.inside.observe.families.own import find as find
@@ -27,11 +27,11 @@ class Reach:
 
     def __init__(self, hands: Hands) -> None:
         self.hands = hands
-        self.plan: Plan | None = None
+        self.plan: CallPlan | None = None
         self.given: dict[str, Any] = {}
 
     def before(self, module: nn.Module, args: Any, kwargs: dict[str, Any]) -> Any:
-        """Plan what is due, and mask what is to be hidden."""
+        """CallPlan what is due, and mask what is to be hidden."""
         assert isinstance(module, MultiHeadAttention)
         if not self.hands.here:
             return None

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from regard.attention.mask import Mask
 from regard.errors import RegardError
 from regard.inside.intervene.hands import Hands
-from regard.inside.intervene.plan import Plan
+from regard.inside.intervene.plan import CallPlan
 from regard.inside.observe import verify
 from regard.inside.observe.call import Call
 from regard.inside.observe.families.torchmodules import bound, call_of, fast_paths, is_same
@@ -29,7 +29,7 @@ class TorchReach:
 
     def __init__(self, hands: Hands) -> None:
         self.hands = hands
-        self.plan: Plan | None = None
+        self.plan: CallPlan | None = None
         self.call: Call | None = None
 
     def before(self, module: nn.Module, args: Any, kwargs: dict[str, Any]) -> Any:

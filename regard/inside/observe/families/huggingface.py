@@ -26,7 +26,7 @@ from regard.attention.rule import Rule
 from regard.attention.wanted import Wanted
 from regard.errors import RegardError
 from regard.inside.intervene.hands import hands_on
-from regard.inside.intervene.plan import Plan
+from regard.inside.intervene.plan import CallPlan
 from regard.inside.observe import verify
 from regard.inside.observe.call import Call
 from regard.inside.observe.families import eager
@@ -172,7 +172,7 @@ def planned(
     value: Tensor,
     mask: Tensor | None,
     given: Mapping[str, Any],
-) -> tuple[Plan | None, Tensor | None]:
+) -> tuple[CallPlan | None, Tensor | None]:
     """What is due to a call, and its mask with the pairs that are to be hidden."""
     plan = None
     for hands in hands_on(module):
@@ -218,7 +218,7 @@ def _hiding(name: str, mask: Tensor | None, hidden: Tensor, call: Callable[[], C
 
 
 def _changed(
-    plan: Plan, module: nn.Module, output: Any, before: Call, sure: Call | None
+    plan: CallPlan, module: nn.Module, output: Any, before: Call, sure: Call | None
 ) -> tuple[Any, Call | None]:
     """The output with the plan done to it, and the call as it is to be observed: ``before`` is
     what was given, ``sure`` with hidden pairs masked."""
