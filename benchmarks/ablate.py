@@ -56,8 +56,8 @@ def main() -> int:
     torch.set_num_threads(options.threads)
     torch.manual_seed(0)
     config = transformers.GPT2Config(n_layer=LAYERS, n_head=HEADS, n_embd=WIDTH)
-    network: Any = transformers.AutoModelForCausalLM.from_config(config)
-    model = network.eval()
+    auto: Any = transformers.AutoModelForCausalLM
+    model = auto.from_config(config).eval()
     print(f"torch {torch.__version__}, transformers {transformers.__version__}")
     print(f"{options.threads} thread(s), float32, {LAYERS} x {HEADS} heads, width {WIDTH}")
     missed = False

@@ -31,7 +31,7 @@ class Reach:
         self.given: dict[str, Any] = {}
 
     def before(self, module: nn.Module, args: Any, kwargs: dict[str, Any]) -> Any:
-        """CallPlan what is due, and mask what is to be hidden."""
+        """Plan what is due, and mask what is to be hidden."""
         assert isinstance(module, MultiHeadAttention)
         if not self.hands.here:
             return None
