@@ -9,8 +9,8 @@ import { state } from "./state.js";
 
 /**
  * @typedef {{data: SubjectData, layers: Layer[], document: DocumentData, arrays: Arrays}} Subject
- * @typedef {{document: DocumentData, packed: string, address?: string}} Parcel a document with its
- *   arrays, and where the rest of it is if a server has it
+ * @typedef {{document: DocumentData, packed: string, address?: string, arrays?: Arrays}} Parcel a
+ *   document with its arrays, and where the rest of it is if a server has it
  */
 
 /** @type {{subjects: Subject[]}} */
@@ -26,8 +26,8 @@ export function setLayerKind(kind) {
 
 /** @param {Parcel[]} parcels */
 export function openParcels(parcels) {
-  model.subjects = parcels.flatMap(({ document, packed, address = "" }) => {
-    const arrays = new Arrays(document.arrays, packed);
+  model.subjects = parcels.flatMap(({ document, packed, address = "", arrays: held }) => {
+    const arrays = held ?? new Arrays(document.arrays, packed);
     return document.subjects.map((data) => ({
       data,
       document,
