@@ -71,7 +71,10 @@ def read(network: nn.Module, tokenizer: Tokenizer, text: str) -> Proof:
         likely = model(ids)[0, -1].softmax(-1).topk(NEXT)
     assert reading.weights is not None
     pieces = tokenizer.pieces(likely.indices.tolist())
-    output = [[piece, p] for piece, p in zip(pieces, likely.values.tolist(), strict=True)]
+    output = [
+        {"word": piece, "probability": p}
+        for piece, p in zip(pieces, likely.values.tolist(), strict=True)
+    ]
     return Proof(text, output, torch.stack(reading.weights, 1)[0].unsqueeze(1).numpy())
 
 

@@ -8,7 +8,8 @@
  * @typedef {{name: string, start: number, stop: number}} Word
  */
 
-const IDEOGRAPH = "\\u3005-\\u3007\\u3400-\\u4dbf\\u4e00-\\u9fff\\uf900-\\ufaff\\u{20000}-\\u{3ffff}";
+const IDEOGRAPH =
+  "\\u3005-\\u3007\\u3400-\\u4dbf\\u4e00-\\u9fff\\uf900-\\ufaff\\u{20000}-\\u{3ffff}";
 const MARKS = "\\u00ad\\u200c\\u200d\\p{M}";
 const LETTER = `(?:(?![${IDEOGRAPH}])[\\p{L}\\p{N}_])`;
 const LETTERS = `${LETTER}+(?:[${MARKS}]+${LETTER}*)*`;
@@ -107,9 +108,9 @@ export function textOf(pieces, name = "") {
   };
 }
 
-/** Where words and marks of a text begin. @param {string} text */
-export function wordStarts(text) {
-  return Array.from(text.matchAll(WORDS), ({ index }) => index);
+/** Words, numbers and marks of a text. @param {string} text @returns {string[]} */
+export function wordsOf(text) {
+  return text.match(WORDS) ?? [];
 }
 
 /** Neighbouring pieces whose first letters belong to one word of the text are that word.
@@ -133,7 +134,7 @@ function grouped(text, labels, places) {
 /** The number of the word that each piece belongs to, −1 if it does to none.
  * @param {string} text @param {number[][]} places */
 function ownersOf(text, places) {
-  const starts = wordStarts(text);
+  const starts = Array.from(text.matchAll(WORDS), ({ index }) => index);
   const owners = places.map(([from, to]) => {
     const part = text.slice(from, to);
     const bare = part.trimStart();

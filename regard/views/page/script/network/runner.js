@@ -3,7 +3,9 @@
 import { Arrays } from "../data.js";
 import { Bahdanau } from "./bahdanau.js";
 import { EncoderDecoder } from "./encoderdecoder.js";
+import { LanguageModel, LanguageTask } from "./language.js";
 import { Tokenizer } from "./tokenizer.js";
+import { Transformer } from "./transformer.js";
 import { TranslatorTask } from "./translation.js";
 import { Weights } from "./weights.js";
 import { WordByWord } from "./wordbyword.js";
@@ -28,6 +30,9 @@ const DESIGNS = {
   "translate bahdanau": [TranslatorTask, Bahdanau],
   "translate encoder-decoder": [TranslatorTask, EncoderDecoder],
   "translate word-by-word": [TranslatorTask, WordByWord],
+  "translate transformer": [TranslatorTask, Transformer],
+  "lm lstmn": [LanguageTask, LanguageModel],
+  "lm simple-rnn+attention": [LanguageTask, LanguageModel],
 };
 
 /** A text so long is refused before it is cut into tokens. */

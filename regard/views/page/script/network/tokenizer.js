@@ -122,9 +122,7 @@ export class Tokenizer {
   decode(ids) {
     const pieces = ids.filter((id) => id >= SPECIAL.length).map((id) => this.vocabulary[id]);
     if (this.level === "space") return pieces.join(" ");
-    return pieces
-      .map((piece, i) => piece.replaceAll(START, i === 0 ? "" : " "))
-      .join("");
+    return pieces.map((piece, i) => piece.replaceAll(START, i === 0 ? "" : " ")).join("");
   }
 }
 
