@@ -15,9 +15,13 @@ const LETTER = `(?:(?![${IDEOGRAPH}])[\\p{L}\\p{N}_])`;
 const LETTERS = `${LETTER}+(?:[${MARKS}]+${LETTER}*)*`;
 /** Numbers, words with their inner apostrophes, and every other sign with its accents. */
 const WORDS = new RegExp(
-  `\\p{Nd}+(?:[.,]\\p{Nd}+)+|${LETTERS}(?:['\\u2019]${LETTERS})*|\\P{White_Space}[${MARKS}]*`,
+  `\\p{Nd}+(?:[.,]\\p{Nd}+)+|${LETTERS}(?:['\\u2019]${LETTERS})*|[^\\p{White_Space}\\x1c-\\x1f][${MARKS}]*`,
   "gu",
 );
+/** White space as Python has it: also the separators of files and records, not the byte order mark. */
+const BLANK = /^[\p{White_Space}\x1c-\x1f]$/u;
+const FULL = /[^\p{White_Space}\x1c-\x1f]/u;
+const ENDS = /^[\p{White_Space}\x1c-\x1f]+|[\p{White_Space}\x1c-\x1f]+$/gu;
 const MARK = /^\p{P}+$/u;
 const NAMED = /^(?:\[(?:CLS|SEP|PAD|MASK|BOS|EOS)\]|<\/?(?:s|pad|mask|bos|eos)>)$/u;
 
@@ -126,7 +130,7 @@ function grouped(text, labels, places) {
   });
   for (const word of words) {
     const [from, to] = [places[word.start][0], places[word.stop - 1][1]];
-    word.name = text.slice(from, to).trim() || labels[word.start];
+    word.name = stripped(text.slice(from, to)) || labels[word.start];
   }
   return words;
 }
@@ -137,9 +141,8 @@ function ownersOf(text, places) {
   const starts = Array.from(text.matchAll(WORDS), ({ index }) => index);
   const owners = places.map(([from, to]) => {
     const part = text.slice(from, to);
-    const bare = part.trimStart();
-    if (!bare || from === undefined) return -1;
-    return lastUpTo(starts, from + part.length - bare.length);
+    const blank = part.search(FULL);
+    return blank < 0 || from === undefined ? -1 : lastUpTo(starts, from + blank);
   });
   const alone = owners.map((owner) => owner < 0);
   for (let i = 0; i + 1 < places.length; i++) {
@@ -164,8 +167,18 @@ function lastUpTo(rising, most) {
   return low - 1;
 }
 
+/** @param {string} sign */
+export function isBlank(sign) {
+  return BLANK.test(sign);
+}
+
+/** Without the white space at its ends. @param {string} text */
+export function stripped(text) {
+  return text.replace(ENDS, "");
+}
+
 /** Whether a token is all punctuation, or white space with a line break. @param {string} part */
 export function isMark(part) {
-  const bare = part.trim();
+  const bare = stripped(part);
   return bare ? MARK.test(bare) : part.includes("\n");
 }

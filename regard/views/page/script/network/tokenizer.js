@@ -1,7 +1,7 @@
 // Text to token ids and back, by a learned vocabulary. The twin of regard/pieces/tokenizer.py, which
 // cuts by the library "tokenizers"; a test holds both to the same ids on hostile lines.
 
-import { fromLabels, piecesOf } from "./pieces.js";
+import { fromLabels, isBlank, piecesOf, stripped } from "./pieces.js";
 /** @import {Pieces} from "./pieces.js" */
 
 export const PAD = 0;
@@ -13,7 +13,17 @@ const WRITTEN = /<pad>|<unk>|<s>|<\/s>/gu;
 /** Marks a piece that begins a word. */
 const START = "▁";
 const BLANK = /\p{White_Space}/u;
-const PUNCTUATION = /[\p{P}$+<=>^`|~]/u;
+/** Punctuation of newer Unicode than the library knows: there it is a letter like any other. */
+const NEWER =
+  "\\u061d\\u09fd\\u0a76\\u0c77\\u0c84\\u1b4e\\u1b4f\\u1b7d-\\u1b7f\\u2e43-\\u2e4f\\u2e52-\\u2e5d" +
+  "\\u{10d6e}\\u{10ead}\\u{10ed0}\\u{10f55}-\\u{10f59}\\u{10f86}-\\u{10f89}\\u{113d4}" +
+  "\\u{113d5}\\u{113d7}\\u{113d8}\\u{1144b}-\\u{1144f}\\u{1145a}\\u{1145b}\\u{1145d}" +
+  "\\u{11660}-\\u{1166c}\\u{116b9}\\u{1183b}\\u{11944}-\\u{11946}\\u{119e2}\\u{11a3f}-\\u{11a46}" +
+  "\\u{11a9a}-\\u{11a9c}\\u{11a9e}-\\u{11aa2}\\u{11b00}-\\u{11b09}\\u{11be1}\\u{11c41}-\\u{11c45}" +
+  "\\u{11c70}\\u{11c71}\\u{11ef7}\\u{11ef8}\\u{11f43}-\\u{11f4f}\\u{11fff}\\u{12ff1}" +
+  "\\u{12ff2}\\u{16d6d}-\\u{16d6f}\\u{16e97}-\\u{16e9a}\\u{16fe2}\\u{1e5ff}\\u{1e95e}" +
+  "\\u{1e95f}";
+const PUNCTUATION = new RegExp(`(?![${NEWER}])[\\p{P}$+<=>^\`|~\\u166d\\u{111c9}]`, "u");
 
 /**
  * @typedef {{level: "bpe" | "word" | "space", vocabulary: string[], merges: number[][]}}
@@ -107,8 +117,8 @@ export class Tokenizer {
     const places = parts.map(({ from, to }) => [from, to]);
     const labels = parts.map(({ from, to }, i) => {
       if (ids[i] !== UNK) return this.vocabulary[ids[i]];
-      const begins = this.level !== "space" && (i === 0 || BLANK.test(text.charAt(from)));
-      return (begins ? START : "") + text.slice(from, to).trim();
+      const begins = this.level !== "space" && (i === 0 || isBlank(text.charAt(from)));
+      return (begins ? START : "") + stripped(text.slice(from, to));
     });
     return piecesOf(text, labels, places, ids, UNK, this.level === "space");
   }
@@ -132,17 +142,28 @@ function composed(text, at) {
   /** @type {Sign[]} */
   const signs = [];
   for (const { 0: cluster, index } of text.matchAll(/\P{M}[\p{M}\u1160-\u11ff]*|\p{M}+/gu)) {
-    const from = at + index;
-    const to = from + cluster.length;
-    for (const sign of cluster.normalize("NFC")) {
-      if (!BLANK.test(sign)) signs.push({ sign, from, to });
-      else if (signs.length && signs[signs.length - 1].sign !== " ") {
-        signs.push({ sign: " ", from, to });
-      } else if (signs.length) signs[signs.length - 1].to = to;
+    for (const one of placed(cluster, at + index)) {
+      const last = signs[signs.length - 1];
+      if (!BLANK.test(one.sign)) signs.push(one);
+      else if (last && last.sign !== " ") signs.push({ ...one, sign: " " });
+      else if (last) [last.from, last.to] = [one.from, one.to];
     }
   }
   if (signs.length && signs[signs.length - 1].sign === " ") signs.pop();
   return signs;
+}
+
+/** A letter with its accents as it is composed. The first sign stands where the letter did, the
+ * others where the last accents did. @param {string} cluster @param {number} at
+ * @returns {Sign[]} */
+function placed(cluster, at) {
+  const before = [...cluster];
+  const signs = [...cluster.normalize("NFC")];
+  const ends = before.map((_, i) => at + before.slice(0, i + 1).join("").length);
+  return signs.map((sign, i) => {
+    const of = i === 0 ? 0 : Math.max(0, before.length - signs.length + i);
+    return { sign, from: ends[of] - before[of].length, to: ends[of] };
+  });
 }
 
 /** Words, each behind its mark, and punctuation apart. @param {Sign[]} signs */
@@ -150,7 +171,7 @@ function marked(signs) {
   if (!signs.length) return [];
   const all = signs.map((one) => (one.sign === " " ? { ...one, sign: START } : one));
   if (all[0].sign !== START) {
-    all.unshift({ sign: START, from: all[0].from, to: all[0].from });
+    all.unshift({ ...all[0], sign: START });
   }
   /** @type {Sign[][]} */
   const words = [];
