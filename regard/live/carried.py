@@ -38,7 +38,7 @@ EXAMPLES = {
         "Wo ist der nächste Bahnhof?",
     ),
     "lm": (
-        "The children are playing in the garden.",
+        "The children are playing in the",
         "I have never seen such a beautiful",
         "She asked him if he wanted to",
     ),

@@ -63,7 +63,7 @@ def filled(
     known = {
         "TITLE": html.escape(visible_title(title)),
         "POLICY": html.escape(rules),
-        "STYLE": style(),
+        "STYLE": style(first),
         "SCRIPT": whole_script(first, worker),
         "DATA": as_json(content),
         "PACKED": packed,

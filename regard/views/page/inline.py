@@ -63,8 +63,11 @@ def _called(name: str, source: str) -> str:
 
 
 @functools.cache
-def style() -> str:
-    return read("page.css")
+def style(first: str = "page") -> str:
+    """The style of the views, and what a page that begins with ``first`` adds to it."""
+    own = f"{first}.css"
+    there = first != "page" and (resources.files("regard.views.page") / own).is_file()
+    return read("page.css") + (read(own) if there else "")
 
 
 @functools.cache
@@ -84,7 +87,7 @@ def policy(first: str = "page", *, connect: str = "'none'", worker: str = "") ->
     digest = _hash(whole_script(first, worker))
     workers = " worker-src blob:;" if worker else ""
     return (
-        f"default-src 'none'; script-src {digest}; style-src {_hash(style())};{workers} "
+        f"default-src 'none'; script-src {digest}; style-src {_hash(style(first))};{workers} "
         f"img-src data: blob:; connect-src {connect}; base-uri 'none'; form-action 'none'"
     )
 

@@ -31,6 +31,8 @@ export class Bahdanau {
     this.readout = new Maxout(weights.under("readout"), 3);
     /** Layers and heads that look at the source. @type {[number, number]} */
     this.looks = [1, 1];
+    /** What these looks are called. */
+    this.looksAt = "alignment";
   }
 
   /** Read the source. @param {number[]} source @param {WhatIf} what */

@@ -9,7 +9,7 @@ import { logSumExp } from "./verbs.js";
 /**
  * @typedef {{start: (source: number[], what: any) => any,
  *   step: (state: any, tokens: number[]) => Step,
- *   select: (state: any, rows: number[]) => void, looks: [number, number],
+ *   select: (state: any, rows: number[]) => void, looks: [number, number], looksAt: string,
  *   vocabulary: {size: number}}} Translator
  * @typedef {{total: number, row: number, token: number}} Candidate
  * @typedef {{ids: number[], score: number, maps: Float32Array[], finished: boolean}} Hypothesis

@@ -23,6 +23,8 @@ export class EncoderDecoder {
     this.readout = new Maxout(weights.under("readout"), 3);
     /** It looks at nothing. @type {[number, number]} */
     this.looks = [0, 0];
+    /** What these looks are called. */
+    this.looksAt = "";
   }
 
   /** Read the source. @param {number[]} source @param {WhatIf} what */

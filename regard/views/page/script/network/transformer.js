@@ -58,6 +58,8 @@ export class Transformer {
     this.cross = this.decoder.map((layer) => new MultiHead(layer.weights.under("cross"), heads));
     /** Layers and heads that look at the source. @type {[number, number]} */
     this.looks = [layers, heads];
+    /** What these looks are called. */
+    this.looksAt = "cross-attention";
   }
 
   /** sqrt(d) E w + PE. @param {Float32Array} words @param {number} first position of the first

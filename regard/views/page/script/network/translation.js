@@ -63,7 +63,7 @@ export class TranslatorTask {
       for (let h = 0; h < heads; h++) {
         weights.set(found.maps[number * heads + h].subarray(0, size), h * size);
       }
-      const name = layers > 1 ? `cross-attention layer ${number}` : "alignment";
+      const name = layers > 1 ? `cross-attention layer ${number}` : this.model.looksAt;
       return {
         ...{ name, number, kind: "cross", part: "decoder", recurrent: false },
         ...{ texts: [0, 1], shape: [queries, keys], heads, weights },

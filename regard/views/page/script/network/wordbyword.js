@@ -18,6 +18,8 @@ export class WordByWord {
     this.readout = new Maxout(weights.under("readout"), 2);
     /** It looks at the word just read. @type {[number, number]} */
     this.looks = [1, 1];
+    /** What these looks are called. */
+    this.looksAt = "the word just read";
   }
 
   /** Read the source. @param {number[]} source @param {WhatIf} what */
