@@ -51,6 +51,8 @@ class CarriedModel:
     """A model on its way into a page."""
 
     name: str
+    path: Path
+    """The folder that it is from."""
     task: str
     config: dict[str, Any]
     network: nn.Module
@@ -87,6 +89,7 @@ def carry(name: str, *, bits: int = 0, examples: Sequence[str] = ()) -> CarriedM
     carried = {"weights": stored, "bits": 8} if was_packed else _rounded(stored, bits)
     model = CarriedModel(
         name=Path(name).resolve().name if os.path.isdir(name) else name,
+        path=folder,
         task=task,
         config=config["model"],
         network=network,

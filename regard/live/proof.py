@@ -11,6 +11,7 @@ from torch import nn
 
 from regard.models.translators.translation import translate_texts
 from regard.pieces.tokenizer import BOS
+from regard.record import record
 from regard.trace import Array
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from regard.models.language import LanguageModel
     from regard.models.stack import RecurrentStack
     from regard.models.translators.base import Translator
+    from regard.models.translators.translation import Translation
     from regard.pieces.tokenizer import Tokenizer
 
 NEXT = 10
@@ -44,19 +46,24 @@ def proofs(model: CarriedModel, network: nn.Module | None = None) -> list[Proof]
 def translated(network: nn.Module, tokenizer: Tokenizer, text: str) -> Proof:
     """The translation, with the weights of every head that looks at the source."""
     translator = cast("Translator", network)
-    config = translator.config
-    places: list[tuple[int | None, int | None]] = [(None, None)]
-    if config.model == "transformer":
-        places = [(layer, head) for layer in range(config.layers) for head in range(config.heads)]
-    found = [
-        next(translate_texts(translator, tokenizer, [text], words=False, layer=layer, head=head))
-        for layer, head in places
-    ]
-    weights = np.stack([one.alignment for one in found])
-    if config.model == "encoder-decoder":  # it looks at nothing
-        return Proof(text, found[0].text, weights[:0, np.newaxis])
-    layers = max(1, config.layers)
-    return Proof(text, found[0].text, weights.reshape(layers, -1, *weights.shape[-2:]))
+    found = next(translate_texts(translator, tokenizer, [text], words=False))
+    design = translator.config.model
+    if design == "encoder-decoder":  # it looks at nothing
+        return Proof(text, found.text, np.zeros((0, 1, *found.alignment.shape), np.float32))
+    if design == "transformer":
+        return Proof(text, found.text, _every_head(translator, found, tokenizer))
+    return Proof(text, found.text, found.alignment[np.newaxis, np.newaxis])
+
+
+def _every_head(translator: Translator, found: Translation, tokenizer: Tokenizer) -> Array:
+    """Where each head of each layer looked as the translation was written."""
+    vocabulary = tokenizer.tokenizer.get_vocab()
+    written = [BOS, *(vocabulary[piece] for piece in found.target)]
+    source = torch.tensor([found.read.ids])
+    with torch.no_grad(), record(only=("weights",)) as trace:
+        translator(source, torch.tensor([len(found.read)]), torch.tensor([written]))
+    layers = [step.value[0] for step in trace if "cross-attention" in step.scope]
+    return np.stack(layers)[:, :, :-1]  # the last row chooses the end
 
 
 def read(network: nn.Module, tokenizer: Tokenizer, text: str) -> Proof:

@@ -1,7 +1,7 @@
 // The engine: a worker with the models that this file carries, asked for one look after the other.
 
 /** @import {LiveData, Look} from "./network/runner.js" */
-/** @import {Wish} from "./network/whatif.js" */
+/** @import {Wish} from "./network/wish.js" */
 
 /** @typedef {{resolve: (look: Look) => void, reject: (error: Error) => void,
  *   told: (part: Look) => void}} Waiting */

@@ -6,7 +6,7 @@ import { make, put, small, tokenText } from "./dom.js";
 import { Engine } from "./engine.js";
 import { nested, parcelOf } from "./looked.js";
 import { begin, carried, failed, show } from "./main.js";
-import { NOTHING } from "./network/whatif.js";
+import { NOTHING } from "./network/wish.js";
 import { rerun, saidOf } from "./rerun.js";
 import { tellResult } from "./result.js";
 import { state, watch } from "./state.js";

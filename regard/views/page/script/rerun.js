@@ -3,7 +3,7 @@
 import { Arrays } from "./data.js";
 import { small } from "./dom.js";
 import { Engine } from "./engine.js";
-import { NOTHING } from "./network/whatif.js";
+import { NOTHING } from "./network/wish.js";
 
 /** @typedef {{text: string, output: any, weights: number}} Stored
  * @typedef {{same: number, most: number}} Agreement how many results are the same, and the largest

@@ -2,10 +2,10 @@
 // cut, heads that are removed, and how sharply the model looks.
 
 import { make, number, put, shown, tokenText } from "./dom.js";
-import { NOTHING } from "./network/whatif.js";
+import { NOTHING } from "./network/wish.js";
 import { state } from "./state.js";
 /** @import {Look} from "./network/runner.js" */
-/** @import {Wish} from "./network/whatif.js" */
+/** @import {Wish} from "./network/wish.js" */
 
 /** The controls, and what is wished with them. */
 export class Wishes {

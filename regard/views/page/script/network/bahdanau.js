@@ -7,7 +7,7 @@ import { Maxout } from "./maxout.js";
 import { additive, mix } from "./verbs.js";
 import { Vocabulary } from "./vocabulary.js";
 import { Weights } from "./weights.js";
-import { WhatIf } from "./whatif.js";
+import { WhatIf } from "./wish.js";
 
 /**
  * What one more token of each hypothesis gives: scores of the next one, and for each map (of a

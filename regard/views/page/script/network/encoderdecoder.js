@@ -6,7 +6,7 @@ import { each, linear, pick, row } from "./matrix.js";
 import { Maxout } from "./maxout.js";
 import { Vocabulary } from "./vocabulary.js";
 import { Weights } from "./weights.js";
-import { WhatIf } from "./whatif.js";
+import { WhatIf } from "./wish.js";
 /** @import {Step} from "./bahdanau.js" */
 
 export class EncoderDecoder {

@@ -3,7 +3,7 @@
 import { Arrays } from "../data.js";
 import { Bahdanau } from "./bahdanau.js";
 import { EncoderDecoder } from "./encoderdecoder.js";
-import { LanguageModel, LanguageTask } from "./language.js";
+import { LanguageModel, LanguageTask } from "./languagemodel.js";
 import { Tokenizer } from "./tokenizer.js";
 import { Transformer } from "./transformer.js";
 import { TranslatorTask } from "./translation.js";
@@ -12,7 +12,7 @@ import { WordByWord } from "./wordbyword.js";
 /** @import {Entry, Text} from "../data.js" */
 /** @import {Vocabulary} from "./tokenizer.js" */
 /** @import {Places} from "./weights.js" */
-/** @import {Wish} from "./whatif.js" */
+/** @import {Wish} from "./wish.js" */
 
 /**
  * @typedef {{name: string, task: string, config: any, tokenizer: number, weights: Places}} ModelData

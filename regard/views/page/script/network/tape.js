@@ -4,7 +4,7 @@
 import { add, each, joined, linear, row, sigmoid } from "./matrix.js";
 import { additive, dot, mix } from "./verbs.js";
 import { Weights } from "./weights.js";
-import { WhatIf } from "./whatif.js";
+import { WhatIf } from "./wish.js";
 
 /** @typedef {{states: Float32Array, weights: Float32Array}} Read the state after each word, and
  *   what it attended to: n × n */

@@ -5,7 +5,7 @@ import { MultiHead } from "./multihead.js";
 import { weigh } from "./verbs.js";
 import { Vocabulary } from "./vocabulary.js";
 import { Weights } from "./weights.js";
-import { WhatIf } from "./whatif.js";
+import { WhatIf } from "./wish.js";
 /** @import {Step} from "./bahdanau.js" */
 
 /**

@@ -3,11 +3,11 @@
 import { translate } from "./beam.js";
 import { before, textOf } from "./pieces.js";
 import { EOS, Tokenizer } from "./tokenizer.js";
-import { WhatIf } from "./whatif.js";
+import { WhatIf } from "./wish.js";
 /** @import {Hypothesis, Translator} from "./beam.js" */
 /** @import {Pieces} from "./pieces.js" */
 /** @import {Look, LookLayer} from "./runner.js" */
-/** @import {Wish} from "./whatif.js" */
+/** @import {Wish} from "./wish.js" */
 
 const END = "</s>";
 /** Tokens of one sentence, its end included; the same as in Python. */

@@ -7,7 +7,7 @@ import { row } from "./matrix.js";
 import { EOS } from "./tokenizer.js";
 import { Vocabulary } from "./vocabulary.js";
 import { Weights } from "./weights.js";
-import { WhatIf } from "./whatif.js";
+import { WhatIf } from "./wish.js";
 /** @import {Step} from "./bahdanau.js" */
 
 export class WordByWord {

@@ -7,10 +7,10 @@ import { LSTMNLayer, SelfAttentiveLayer } from "./tape.js";
 import { BOS, Tokenizer } from "./tokenizer.js";
 import { weigh } from "./verbs.js";
 import { Weights } from "./weights.js";
-import { WhatIf } from "./whatif.js";
+import { WhatIf } from "./wish.js";
 /** @import {Read} from "./tape.js" */
 /** @import {Look} from "./runner.js" */
-/** @import {Wish} from "./whatif.js" */
+/** @import {Wish} from "./wish.js" */
 
 const BEGIN = "<s>";
 /** Tokens of one text; the same as in Python where every step is kept. */
