@@ -51,13 +51,13 @@ def scaled_dot(query: Tensor, key: Tensor, *, scale: float | None = None) -> Ten
     return scale_scores(dot(query, key), factor)
 
 
-def scale_scores(scores: Tensor, factor: float) -> Tensor:
-    """e[i,j] · factor, the second half of :func:`scaled_dot`."""
+def scale_scores(scores: Tensor, factor: float, by: str | None = None) -> Tensor:
+    """e[i,j] · factor, the second half of :func:`scaled_dot`; ``by`` says it in a formula."""
     scaled = scores * factor
     if recording():
         squared = 1 / factor**2 if factor > 0 else math.nan
         whole = abs(squared - round(squared)) < 1e-6 if math.isfinite(squared) else False
-        by = f"/ sqrt({round(squared)})" if whole else f"* {factor:.6g}"
+        by = by or (f"/ sqrt({round(squared)})" if whole else f"* {factor:.6g}")
         note(
             "scaled",
             scaled,

@@ -185,7 +185,7 @@ def _of_transformers(found: ModelFiles) -> TextModel:
         import transformers
     except ImportError as error:
         raise MissingExtraError(f"the model {found.name!r}", "transformers") from error
-    with _quiet(transformers), _explained(found):
+    with quiet(transformers), _explained(found):
         given: dict[str, Any] = {} if found.gguf is None else {"gguf_file": found.gguf}
         folder = str(found.folder)
         config = transformers.AutoConfig.from_pretrained(folder, **given)
@@ -231,7 +231,7 @@ def positions_of(network: nn.Module) -> int | None:
 
 
 @contextmanager
-def _quiet(transformers: Any) -> Iterator[None]:
+def quiet(transformers: Any) -> Iterator[None]:
     """No remarks and progress bars of transformers between ours; what fails raises an error."""
     logging = transformers.utils.logging
     before = logging.get_verbosity()

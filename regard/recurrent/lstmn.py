@@ -110,6 +110,11 @@ class LSTMNLayer(ReaderLayer):
             self.v,
         )
 
+    def gates(self, projected: Tensor, old_h: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """i, f, c^ and o from the projected input and h~_t."""
+        i, f, g, o = torch.addmm(projected, old_h, self.recurrent.t()).chunk(4, -1)
+        return i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
+
     def update(
         self, projected: Tensor, old_h: Tensor, old_c: Tensor, carried: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
@@ -117,13 +122,12 @@ class LSTMNLayer(ReaderLayer):
 
         ``carried`` is added to the cell: what deep fusion brings from the source.
         """
-        i, f, g, o = torch.addmm(projected, old_h, self.recurrent.t()).chunk(4, -1)
-        i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
-        c = f * old_c + i * g
+        i, f, g, o = self.gates(projected, old_h)
+        c = renewed(i, f, g, old_c)
         formula = "c_t = f_t * c~_t + i_t * c^_t"
         if carried is not None:
             c, formula = c + carried, "c_t = r_t * m~_t + f_t * c~_t + i_t * c^_t"
-        h = o * c.tanh()
+        h = shown(o, c)
         if recording():
             for name, value, how, meaning in (
                 ("recalled state", old_h, "h~_t", "The states on the tape, mixed."),
@@ -137,3 +141,13 @@ class LSTMNLayer(ReaderLayer):
             ):
                 note(name, value, axes=("hidden",), formula=how, meaning=meaning)
         return h, c
+
+
+def renewed(i: Tensor, f: Tensor, candidate: Tensor, old_c: Tensor) -> Tensor:
+    """c_t = f_t * c~_t + i_t * c^_t."""
+    return f * old_c + i * candidate
+
+
+def shown(o: Tensor, c: Tensor) -> Tensor:
+    """h_t = o_t * tanh(c_t)."""
+    return o * c.tanh()

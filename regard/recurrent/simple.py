@@ -6,7 +6,9 @@ import torch
 from torch import Tensor, nn
 
 from regard.errors import RegardError, ShapeError
-from regard.record import note, recording
+from regard.record import note, recording, scope
+
+_STATE = "The word just read, and what the words before it left."
 
 
 class SimpleRNN(nn.Module):
@@ -15,6 +17,8 @@ class SimpleRNN(nn.Module):
     ``A`` is kept as its two halves: ``inputs`` (hidden, width) with the bias b, and ``recurrent``
     (hidden, hidden), so that A x_t + b of all positions is one product before the loop.
     """
+
+    formula = "h_t = tanh(A[x_t; h_{t-1}] + b)"
 
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
@@ -34,15 +38,18 @@ class SimpleRNN(nn.Module):
         projected = self.inputs(x.transpose(0, 1))
         h = projected.new_zeros(x.shape[0], self.hidden) if state is None else state
         states = []
-        for step in projected.unbind():
+        for t, step in enumerate(projected.unbind()):
             h = torch.tanh(torch.addmm(step, h, self.recurrent.t()))
             states.append(h)
+            if recording():
+                with scope(f"step {t + 1}"):
+                    note("state", h, axes=("hidden",), formula=self.formula, meaning=_STATE)
         all_states = torch.stack(states, 1) if states else projected.transpose(0, 1)
         if recording():
             note_states(
                 x,
                 all_states,
-                formula="h_t = tanh(A[x_t; h_{t-1}] + b)",
+                formula=self.formula,
                 meaning="What is remembered after each position, all that came before squeezed in.",
             )
         return all_states

@@ -96,8 +96,8 @@ def check(example: Example | Mapping[str, Any] | str | os.PathLike[str]) -> Repo
     # Claims may be so large that what follows from them is infinite: wrong, but no accident.
     with np.errstate(all="ignore"):
         for step in trace:
-            if step.name in claims:
-                _compare(report, claims[step.name], step.value)
+            if step.path in claims:
+                _compare(report, claims[step.path], step.value)
         report.remarks = remarks_on(example, trace, claims)
     return report
 
@@ -135,8 +135,8 @@ def _slips(
     """What made the numbers that are wrong by themselves, where that can be told."""
     if not own or claim.step in report.example.given:
         return {}
-    steps = [s.name for s in report.trace if s.derived is None]
-    right = {name: report.trace.value(name).astype(np.float64) for name in steps}
+    steps = [step for step in report.trace if step.derived is None]
+    right = {step.path: step.value.astype(np.float64) for step in steps}
     claimed = {n: consequences.given(n) if n != claim.step else right[n] for n in right}
     tried = [
         slip for known in (right, claimed) for slip in slips(report.example, claim.step, known)

@@ -24,6 +24,9 @@ EXACT = 1e-9
 
 Index = tuple[int, ...]
 
+MOST = 16
+"""Steps that an error names."""
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -50,8 +53,8 @@ def claims_of(example: Example, trace: Trace) -> dict[str, Claim]:
     gathered: dict[str, Claim] = {}
     before: dict[str, list[tuple[Index, str]]] = {}
     for key, content in example.claims.items():
-        name, index = _parse(key)
-        _check_name(key, name, trace)
+        written, index = _parse(key)
+        name = _step(key, written, trace)
         shape = trace.value(name).shape
         if len(index) > len(shape) or any(i >= n for i, n in zip(index, shape, strict=False)):
             raise _wrong(key, f": {name} has the shape {times(shape)}, counted from 0")
@@ -83,23 +86,29 @@ def _wrong(key: str, text: str) -> ExampleError:
 
 
 def _parse(key: str) -> tuple[str, Index]:
-    """``scores[0][2]`` or ``scores[0, 2]`` → ("scores", (0, 2))."""
+    """``scores[0][2]`` or ``scores[0, 2]`` → ("scores", (0, 2)); ``step 2/state`` is a name too."""
     # No array has a billion rows, and int() refuses thousands of digits.
     number = r"\s*[0-9]{1,9}\s*"
-    found = re.fullmatch(rf"\s*(\w+)\s*((?:\[{number}(?:,{number})*\]\s*)*)", key)
+    found = re.fullmatch(rf"\s*(\w[\w /-]*?)\s*((?:\[{number}(?:,{number})*\]\s*)*)", key)
     if found is None:
         raise _wrong(key, ": a claim is a step's name or an indexed part of it, such as scores[0]")
     return found[1], tuple(int(i) for i in re.findall(r"[0-9]+", found[2]))
 
 
-def _check_name(key: str, name: str, trace: Trace) -> None:
-    known = [step.name for step in trace]
-    if name not in known:
+def _step(key: str, name: str, trace: Trace) -> str:
+    """The path of the step that is meant, by its path or by a name that only one step has."""
+    found = trace.all(name)
+    known = [step.path for step in trace]
+    if name not in known and len(found) != 1:
+        if found:
+            raise _wrong(key, f": {len(found)} steps are called {shown(name)}; say which, such as "
+                         f"{shown(found[0].path)}")  # fmt: skip
+        has = ", ".join(known[:MOST]) + (f" … ({len(known)} steps)" if known[MOST:] else "")
         raise _wrong(
             key,
-            f": no step is called {shown(name)}; this mechanism has {', '.join(known)}"
-            f"{nearest(name, known)}",
+            f": no step is called {shown(name)}; this mechanism has {has}{nearest(name, known)}",
         )
+    return name if name in known else found[0].path
 
 
 def _check_overlap(key: str, index: Index, before: list[tuple[Index, str]]) -> None:

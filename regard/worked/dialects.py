@@ -1,8 +1,10 @@
-"""Dialects: what a worked example of each mechanism may give. How they run is in ``stages``."""
+"""Dialects: every mechanism that a worked example may be of. How they run is in ``mechanisms``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+
+from regard.worked.dialect import Axes, Dialect, Option
 
 MATRICES = ("w_q", "w_k", "w_v", "w_o")
 BIASES = ("b_q", "b_k", "b_v", "b_o")
@@ -11,75 +13,156 @@ PROJECTED = {"queries": "q", "keys": "k", "values": "v"}
 STEPS = ("queries", "keys", "values", "scores", "scaled")
 """The steps that may be given in place of what they are made from."""
 
-
-@dataclass(frozen=True)
-class Dialect:
-    """The arrays that a file of one mechanism may hold, and where queries and keys come from."""
-
-    takes: tuple[str, ...]
-    query: str = "x"
-    """The key of the vectors that ask."""
-    memory: str = "x"
-    """The key of the vectors that are asked."""
-    projects: bool = True
-    """Whether queries, keys and values are made by matrices, or are the vectors themselves."""
-    scaled: bool = True
-    heads: bool = False
-    needs: tuple[str, ...] = ()
-    """The weights that the score has."""
-
-
 _WEIGHTS = (*MATRICES, *BIASES)
 
-DIALECTS = {
-    "simple": Dialect(("x", "values", "scores"), projects=False, scaled=False),
-    "dot": Dialect(("x", *_WEIGHTS, *STEPS[:4]), scaled=False),
-    "scaled": Dialect(("x", *_WEIGHTS, *STEPS)),
-    "multihead": Dialect(("x", *_WEIGHTS, *STEPS), heads=True),
-    "cross": Dialect(("x", "memory", *_WEIGHTS, *STEPS), memory="memory", heads=True),
-    "bilinear": Dialect(
-        ("s", "h", "w_a", "scores"), "s", "h", projects=False, scaled=False, needs=("w_a",)
-    ),
-    "additive": Dialect(
-        ("s", "h", "w_a", "u_a", "v_a", "scores"),
+
+def _asking(about: str, *weights: str, axes: Mapping[str, Axes] | None = None) -> Dialect:
+    """Attention of decoder states s to annotations h."""
+    return Dialect(
+        ("s", "h", *weights, "scores"),
         *("s", "h"),
         projects=False,
         scaled=False,
-        needs=("w_a", "u_a", "v_a"),
+        needs=weights,
+        axes=axes or {},
+        about=about,
+    )
+
+
+ATTENTION = {
+    "simple": Dialect(
+        ("x", "values", "scores"),
+        projects=False,
+        scaled=False,
+        about="self-attention without matrices: e = x_i · x_j",
+    ),
+    "dot": Dialect(
+        ("x", *_WEIGHTS, *STEPS[:4]), scaled=False, about="e = q_i · k_j; Luong's: see luong-dot"
+    ),
+    "scaled": Dialect(("x", *_WEIGHTS, *STEPS), about="e = q_i · k_j / sqrt(d_k)"),
+    "multihead": Dialect(
+        ("x", *_WEIGHTS, *STEPS), heads=True, about="the same in each of several heads"
+    ),
+    "cross": Dialect(
+        ("x", "memory", *_WEIGHTS, *STEPS),
+        memory="memory",
+        heads=True,
+        about="queries of x, keys and values of a memory",
+    ),
+    "bilinear": _asking("e = s W_a h", "w_a", axes={"w_a": ("width", "memory width")}),
+    "additive": _asking("Bahdanau's e = v_a · tanh(W_a s + U_a h)", "w_a", "u_a", "v_a"),
+    "luong-dot": _asking("Luong's dot, e = s · h", axes={"h": ("key", "width")}),
+    "general": _asking(
+        "Luong's general, e = s W_a h", "w_a", axes={"w_a": ("width", "memory width")}
+    ),
+    "concat": _asking(
+        "Luong's concat, e = v_a · tanh(W_a [s; h])",
+        *("w_a", "v_a"),
+        axes={"w_a": ("width+memory width", "hidden")},
+    ),
+    "softmax": Dialect(
+        ("scores", "values"),
+        projects=False,
+        options={"temperature": Option(1.0, above=True)},
+        about="a = softmax(e / T), the temperature T",
     ),
 }
 
-AXES = {
-    "x": ("query", "width"),
-    "s": ("query", "width"),
-    "memory": ("key", "memory width"),
-    "h": ("key", "memory width"),
-    "queries": ("query", "key width"),
-    "keys": ("key", "key width"),
-    "values": ("key", "value width"),
-    "scores": ("query", "key"),
-    "scaled": ("query", "key"),
-    "w_q": ("width", "key width"),
-    "w_k": ("memory width", "key width"),
-    "w_v": ("memory width", "value width"),
-    "w_o": ("value width", "output width"),
-    "b_q": ("key width",),
-    "b_k": ("key width",),
-    "b_v": ("value width",),
-    "b_o": ("output width",),
-    "w_a": ("width", "hidden"),
-    "u_a": ("memory width", "hidden"),
-    "v_a": ("hidden",),
+
+def _other(
+    family: str,
+    about: str,
+    needs: Mapping[str, Axes],
+    may: Mapping[str, Axes],
+    *,
+    query: str = "x",
+    memory: str | None = None,
+    options: Mapping[str, Option] | None = None,
+    variants: Mapping[tuple[str, str], Mapping[str, Axes]] | None = None,
+    layout: str = "rows-are-outputs",
+    heads: bool = False,
+    masked: bool = False,
+) -> Dialect:
+    """A mechanism around attention: the arrays that it needs and those that it may have."""
+    varied = [key for keys in (variants or {}).values() for key in keys]
+    return Dialect(
+        tuple(dict.fromkeys((*needs, *varied, *may))),
+        query,
+        memory or query,
+        projects=False,
+        scaled=False,
+        heads=heads,
+        needs=tuple(needs),
+        family=family,
+        axes={**needs, **may},
+        options=options or {},
+        variants=variants or {},
+        masked=masked,
+        layout=layout,
+        about=about,
+    )
+
+
+X: Axes = ("position", "width")
+STATE: Axes = ("hidden",)
+_RNN = {"x": X, "a": ("width+hidden", "hidden")}
+_GATE: Axes = ("hidden+width", "hidden")
+_LSTM = {"x": X, "w_i": _GATE, "w_f": _GATE, "w_o": _GATE, "w_c": _GATE}
+_LSTM_BIASES = {"b_i": STATE, "b_f": STATE, "b_o": STATE, "b_c": STATE}
+
+RECURRENT = {
+    "simple-rnn": _other(
+        "simplernn", "h_t = tanh(A [x_t; h_{t-1}] + b)", _RNN, {"b": STATE, "h_0": STATE}
+    ),
+    "simple-rnn+attention": _other(
+        "selfattentive",
+        "the same with c_{t-1}, what h_{t-1} attends to, in place of h_{t-1}, or beside it",
+        _RNN,
+        {"b": STATE},
+        options={
+            "form": Option("xc", ("xc", "xch")),
+            "align": Option("additive", ("additive", "dot")),
+        },
+        variants={
+            ("form", "xch"): {"a": ("width+hidden+hidden", "hidden")},
+            ("align", "additive"): {"w": ("hidden+hidden", "aligned"), "v": ("aligned",)},
+            ("align", "dot"): {"w_k": ("hidden", "aligned"), "w_q": ("hidden", "aligned")},
+        },
+    ),
+    "lstm": _other(
+        "lstmn",
+        "gates of [h_{t-1}; x_t], c_t = f * c_{t-1} + i * c^, h_t = o * tanh(c_t)",
+        _LSTM,
+        {**_LSTM_BIASES, "h_0": STATE, "c_0": STATE},
+    ),
+    "lstmn": _other(
+        "lstmn",
+        "the LSTM that attends to all its states and cells (Cheng 2016)",
+        {
+            **_LSTM,
+            "w_h": ("hidden", "aligned"),
+            "w_x": ("width", "aligned"),
+            "w_tilde": ("hidden", "aligned"),
+            "v": ("aligned",),
+        },
+        _LSTM_BIASES,
+    ),
 }
-"""The axes of each array; those of one name are of one length. Matrices are (inputs, outputs)."""
+
+DIALECTS = {**ATTENTION, **RECURRENT}
+"""Every mechanism by its name in a file."""
 
 
 def usual(given: set[str], scale_given: bool) -> str:
     """The mechanism of a file that names none."""
+    if not any(given <= set(dialect.takes) for dialect in ATTENTION.values()):
+        for name, dialect in DIALECTS.items():
+            if set(dialect.needs) <= given <= set(dialect.takes) and name not in ATTENTION:
+                return name
     if "v_a" in given or "u_a" in given:
-        return "additive"
+        return "additive" if "u_a" in given else "concat"
     if "s" in given or "h" in given:
-        return "bilinear"
+        return "bilinear" if "w_a" in given else "luong-dot"
     if "memory" in given:
         return "cross"
     if (scale_given and "scores" in given) or given & {*MATRICES, "queries", "keys", "scaled"}:

@@ -20,19 +20,22 @@ from typing import Any
 
 from regard.errors import ExampleError, nearest
 from regard.trace import Array
-from regard.worked.dialects import AXES, DIALECTS, MATRICES, PROJECTED, STEPS, usual
+from regard.worked.dialect import AXES, Dialect
+from regard.worked.dialects import DIALECTS, MATRICES, PROJECTED, STEPS, usual
 from regard.worked.fields import array, choice, mask, positive, shown, table, text, tokens, whole
+from regard.worked.fields import option as read_option
 from regard.worked.fields import wrong as wrong_key
-from regard.worked.fit import check_fit, keys_of, queries_of
+from regard.worked.fit import check_axes, check_fit, check_takes, keys_of, queries_of
 from regard.worked.parts import Parts
 from regard.worked.source import ExampleFile
 
 LAYOUTS = ("columns-are-outputs", "rows-are-outputs", "row-per-word")
-KEYS = (
-    *("title", "mechanism", "tokens", "x", *MATRICES, "layout", "heads", "mask", "d_k"),
-    *("positions", "tolerance", "claims", "key_heads", "scale", "memory_tokens"),
-    *(name for name in AXES if name not in ("x", *MATRICES)),
-)
+COMMON = ("title", "mechanism", "tokens", "layout", "tolerance", "claims")
+"""The keys that every mechanism has."""
+SETTINGS = tuple(dict.fromkeys(name for d in DIALECTS.values() for name in d.settings))
+ARRAYS = tuple(dict.fromkeys((*AXES, *(key for d in DIALECTS.values() for key in d.takes))))
+KEYS = tuple(dict.fromkeys(("title", "mechanism", "tokens", "x", *MATRICES, *COMMON, *SETTINGS,
+                            *ARRAYS)))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -69,29 +72,27 @@ class Example(Parts):
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Example:
         """Check the content of a file and make the example of it."""
-        for key in content:
-            if key not in KEYS:
-                hint = nearest(key, KEYS) or f"; known: {', '.join(KEYS)}"
-                raise wrong_key(key, f"unknown key {shown(key)}{hint}")
+        mechanism = _mechanism(content)
+        dialect = DIALECTS[mechanism]
         heads = whole(content, "heads", 1)
-        given = _arrays(content, heads)
-        scale_given = "d_k" in content or "scale" in content
-        mechanism = choice(content, "mechanism", tuple(DIALECTS), usual(set(given), scale_given))
-        if not given:
-            array(content, DIALECTS[mechanism].query, 2)  # says that it is missing
-        if "positions" in content and DIALECTS[mechanism].query not in given:
+        options = _options(content, dialect)
+        given = _arrays(content, dialect, options, heads)
+        if not given and "length" not in options:
+            array(content, dialect.query, 2)  # says that it is missing
+        if "positions" in content and dialect.query not in given:
             raise wrong_key("positions", "positions are added to x, which is missing")
         queries, keys = queries_of(mechanism, given), keys_of(mechanism, given)
         return cls(
             mechanism,
-            tokens(content, *_named(mechanism, given)),
+            tokens(content, *_named(mechanism, given, options)),
             given,
-            layout=choice(content, "layout", LAYOUTS, infer_layout(mechanism, given)),
+            layout=choice(content, "layout", LAYOUTS, infer_layout(mechanism, given, options)),
             heads=heads,
             key_heads=whole(content, "key_heads", 1) if "key_heads" in content else None,
             mask=mask(content, queries, keys),
             d_k=positive(content, "d_k"),
             scale=positive(content, "scale"),
+            options=options,
             positions=choice(content, "positions", ("sinusoidal",), None),
             tolerance=positive(content, "tolerance"),
             claims=table(content, "claims"),
@@ -105,20 +106,64 @@ class Example(Parts):
         return self.source.located(error) if self.source else error
 
 
-def _arrays(content: dict[str, Any], heads: int) -> dict[str, Array]:
+def _mechanism(content: dict[str, Any]) -> str:
+    """Which mechanism the file is of; an error for a key that it does not have."""
+    named = {key for key in content if key in ARRAYS}
+    mechanism: str = choice(
+        content, "mechanism", tuple(DIALECTS), usual(named, "d_k" in content or "scale" in content)
+    )
+    if mechanism == "dot" and named & {"s", "h"}:
+        mechanism = "luong-dot"
+    dialect = DIALECTS[mechanism]
+    own = (*COMMON, *dialect.settings, *dialect.takes)
+    for key in content:
+        if key not in KEYS:
+            known = own if "mechanism" in content else KEYS
+            hint = nearest(key, known) or f"; known: {', '.join(known)}"
+            raise wrong_key(key, f"unknown key {shown(key)}{hint}")
+    check_takes(mechanism, [key for key in content if key in named])
+    if dialect.family != "attention" or dialect.options:
+        for key in content:
+            if key in SETTINGS and key not in own:
+                has = f"; it has {', '.join(dialect.settings)}" if dialect.settings else ""
+                raise wrong_key(key, f"mechanism {mechanism!r} has no {key}{has}")
+    return mechanism
+
+
+def _options(content: dict[str, Any], dialect: Dialect) -> dict[str, Any]:
+    """The settings that only this mechanism has; arrays may show which choice is meant."""
+    options = {}
+    for name, kind in dialect.options.items():
+        options[name] = read_option(content, name, kind)
+        for (of, value), keys in dialect.variants.items():
+            shows = any(key in content and key not in dialect.needs for key in keys)
+            if of == name and name not in content and shows:
+                options[name] = value
+    return options
+
+
+def _arrays(
+    content: dict[str, Any], dialect: Dialect, options: dict[str, Any], heads: int
+) -> dict[str, Array]:
     """What is given; steps of several heads have a matrix for each."""
     return {
-        name: array(content, name, len(axes) + (name in STEPS and heads > 1))
-        for name, axes in AXES.items()
+        name: array(
+            content,
+            name,
+            len(dialect.axes_of(name, options)) + (name in STEPS and dialect.heads and heads > 1),
+        )
+        for name in dialect.takes
         if name in content
     }
 
 
-def _named(mechanism: str, given: dict[str, Array]) -> tuple[int, str]:
+def _named(mechanism: str, given: dict[str, Array], options: dict[str, Any]) -> tuple[int, str]:
     """How many tokens there must be, and what each is for."""
     dialect = DIALECTS[mechanism]
     if dialect.query in given:
         return len(given[dialect.query]), f"row of {dialect.query}"
+    if options.get("length"):
+        return options["length"], "position"
     if dialect.memory != dialect.query:
         return queries_of(mechanism, given), "query"
     return keys_of(mechanism, given), "key"
@@ -135,13 +180,25 @@ def _memory_tokens(content: dict[str, Any], mechanism: str, given: dict[str, Arr
     return tokens(content, keys_of(mechanism, given), "key", "memory_tokens")
 
 
-def infer_layout(mechanism: str, given: dict[str, Array]) -> str:
-    """The layout that fits the shapes of W_Q, W_K and W_V; the paper's X W where both do."""
-    dialect, fits = DIALECTS[mechanism], {"rows": 0, "columns": 0}
+def infer_layout(mechanism: str, given: dict[str, Array], options: dict[str, Any]) -> str:
+    """The layout that fits the shapes; where both do, the one that the mechanism usually has."""
+    dialect = DIALECTS[mechanism]
+    if dialect.family != "attention":
+        fitting = [layout for layout in LAYOUTS[:2] if _fits(mechanism, given, options, layout)]
+        return fitting[0] if len(fitting) == 1 else dialect.layout
+    fits = {"rows": 0, "columns": 0}
     for step, letter in PROJECTED.items():
         source = given.get(dialect.query if step == "queries" else dialect.memory)
         if source is not None and f"w_{letter}" in given:
             rows, columns = given[f"w_{letter}"].shape
             fits["columns"] += rows == source.shape[-1]
             fits["rows"] += columns == source.shape[-1]
-    return "rows-are-outputs" if fits["rows"] > fits["columns"] else "columns-are-outputs"
+    return "rows-are-outputs" if fits["rows"] > fits["columns"] else dialect.layout
+
+
+def _fits(mechanism: str, given: dict[str, Array], options: dict[str, Any], layout: str) -> bool:
+    try:
+        check_axes(Parts(mechanism, [], given, layout=layout, options=options))
+    except ExampleError:
+        return False
+    return True

@@ -15,6 +15,7 @@ import numpy as np
 
 from regard.errors import ExampleError, nearest
 from regard.trace import Array
+from regard.worked.dialect import Option
 from regard.worked.source import KeyedError
 
 
@@ -229,6 +230,22 @@ def positive(content: dict[str, Any], key: str) -> float | None:
     if number < sys.float_info.min:
         raise wrong(key, f"{key} must be a number above 0, got {shown(content[key])}")
     return number
+
+
+def option(content: dict[str, Any], key: str, kind: Option) -> Any:
+    """A setting of one mechanism: one of its choices, or a number that is large enough."""
+    if kind.choices:
+        return choice(content, key, kind.choices, kind.default)
+    if key not in content:
+        return kind.default
+    value = content[key]
+    number = finite(key, value, key)
+    low = number <= kind.least if kind.above else number < kind.least
+    if low or (kind.whole and not isinstance(value, int)):
+        called = "a whole number" if kind.whole else "a number"
+        least = f"above {kind.least:g}" if kind.above else f"of {kind.least:g} or more"
+        raise wrong(key, f"{key} must be {called} {least}, got {shown(value)}")
+    return value if kind.whole else number
 
 
 def text(content: dict[str, Any], key: str) -> str:

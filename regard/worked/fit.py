@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from regard.errors import ExampleError, nearest
 from regard.trace import Array
-from regard.worked.dialects import (
-    AXES,
-    BIASES,
-    DIALECTS,
-    MATRICES,
-    PROJECTED,
-    STEPS,
-)
+from regard.worked.dialect import Axes
+from regard.worked.dialects import BIASES, DIALECTS, MATRICES, PROJECTED, STEPS
 from regard.worked.fields import count, shown, times, wrong
 from regard.worked.parts import Parts
 
@@ -31,6 +28,12 @@ def keys_of(mechanism: str, given: dict[str, Array]) -> int:
 
 def check_fit(example: Parts) -> None:
     """Raise unless the parts of the example fit together."""
+    check_takes(example.mechanism, example.given)
+    if example.dialect.family != "attention":
+        _check_needed(example)
+        check_axes(example)
+        _check_cut(example)
+        return
     _check_mechanism(example)
     _check_heads(example)
     _check_row_per_word(example)
@@ -40,22 +43,60 @@ def check_fit(example: Parts) -> None:
     _check_outputs(example)
     _check_scale(example)
     _check_given_once(example)
-    _check_axes(example)
+    check_axes(example)
+
+
+def check_takes(mechanism: str, keys: Iterable[str]) -> None:
+    """Raise for an array that the mechanism does not have."""
+    dialect, keys = DIALECTS[mechanism], list(keys)
+    matrices = [key for key in MATRICES if key in keys]
+    if mechanism == "simple" and matrices:
+        raise wrong(
+            "mechanism",
+            "simple self-attention has no weight matrices, got "
+            f'{", ".join(matrices)}; use mechanism = "scaled"',
+        )
+    for key in keys:
+        if key not in dialect.takes:
+            raise wrong(
+                key,
+                f"mechanism {mechanism!r} has no {key}; it takes {', '.join(dialect.takes)}"
+                f"{nearest(key, dialect.takes)}",
+            )
+
+
+def _check_needed(example: Parts) -> None:
+    """What the mechanism cannot do without, and what goes with another choice of an option."""
+    dialect = example.dialect
+    options = {name: example.option(name) for name in dialect.options}
+    for key, (option, choice) in dialect.refused(options).items():
+        if key in example.given:
+            raise wrong(
+                key,
+                f'{key} goes with {option} = "{choice}", and here {option} is '
+                f'"{options[option]}": drop {key}, or change {option}',
+            )
+    needed = dialect.needed(options)
+    missing = [key for key in needed if key not in example.given]
+    if missing:
+        called = " and ".join((", ".join(needed[:-1]), needed[-1]) if needed[1:] else needed)
+        raise wrong(
+            "mechanism", f"mechanism {example.mechanism!r} needs {called}; {missing[0]} is missing"
+        )
+
+
+def _check_cut(example: Parts) -> None:
+    """Heads must divide what the matrices give."""
+    if example.heads > 1 and "w_q" in example.given and example.outputs("w_q") % example.heads:
+        raise wrong(
+            "heads",
+            f"heads must divide the outputs of w_q: {example.outputs('w_q')} cannot be cut into "
+            f"{shown(example.heads)} equal parts",
+        )
 
 
 def _check_mechanism(example: Parts) -> None:
     name, dialect, given = example.mechanism, example.dialect, example.given
-    other = [key for key in given if key not in dialect.takes]
-    if name == "simple" and example.matrices:
-        raise wrong(
-            "mechanism",
-            "simple self-attention has no weight matrices, got "
-            f'{", ".join(example.matrices)}; use mechanism = "scaled"',
-        )
-    if other:
-        raise wrong(
-            other[0], f"mechanism {name!r} has no {other[0]}; it takes {', '.join(dialect.takes)}"
-        )
     if "scores" in given or "scaled" in given:
         return
     for source, step, letter in ((dialect.query, "queries", "q"), (dialect.memory, "keys", "k")):
@@ -80,7 +121,7 @@ def _check_mechanism(example: Parts) -> None:
 
 def _check_scale(example: Parts) -> None:
     for key in ("d_k", "scale"):
-        if getattr(example, key) is not None and not example.dialect.scaled:
+        if getattr(example, key) is not None and key not in example.dialect.settings:
             raise wrong(
                 key,
                 f"{key} is what scores are {_scaled_by(key)}, but mechanism "
@@ -231,29 +272,47 @@ def _check_given_once(example: Parts) -> None:
             )
 
 
-def _check_axes(example: Parts) -> None:
-    """Axes of one name are of one length."""
-    seen: dict[str, tuple[int, str]] = {}
-    for name, value in example.given.items():
-        if name in MATRICES or name in BIASES:
-            continue  # with heads their axes are cut: they have checks of their own
-        w = example.turned(name) if name in ("w_a", "u_a") else value
-        for axis, length in zip(_axes(example, name), w.shape[-len(AXES[name]) :], strict=True):
-            before, whose = seen.setdefault(axis, (int(length), name))
-            if before != length:
-                raise wrong(
-                    name,
-                    f"{name} must have {before} along the axis {axis!r}, as {whose} has, "
-                    f"got {times(value.shape)}",
-                )
+def check_axes(example: Parts) -> None:
+    """Axes of one name are of one length, and a sum of axes as long as they are together."""
+    known: dict[str, tuple[int, str]] = {}
+    own = example.dialect.family != "attention"
+    # With heads, the axes of attention's own matrices are cut: they have checks of their own.
+    names = [n for n in example.given if own or n not in (*MATRICES, *BIASES)]
+    found = [(name, _axes(example, name), _lengths(example, name)) for name in names]
+    for name, axes, lengths in found:
+        for axis, length in zip(axes, lengths, strict=True):
+            if "+" not in axis:
+                before, whose = known.setdefault(axis, (length, name))
+                if before != length:
+                    raise _misfit(
+                        example, name, f"{before} along the axis {axis!r}, as {whose} has"
+                    )
+    for name, axes, lengths in found:
+        for axis, length in zip(axes, lengths, strict=True):
+            parts = axis.split("+")
+            if len(parts) == 1 or not all(part in known for part in parts):
+                continue
+            total = sum(known[part][0] for part in parts)
+            if total != length:
+                sizes = " + ".join(f"{known[part][0]} ({part})" for part in parts)
+                raise _misfit(example, name, f"{sizes} = {total} inputs")
 
 
-def _axes(example: Parts, name: str) -> tuple[str, ...]:
-    if name == "w_a" and example.mechanism == "bilinear":
-        return "width", "memory width"
-    if name == "x" and example.dialect.memory == "x" and "w_q" not in example.given:
+def _misfit(example: Parts, name: str, expected: str) -> ExampleError:
+    read = f"with layout {example.layout!r}, " if example.is_matrix(name) else ""
+    return wrong(name, f"{read}{name} must have {expected}, got {times(example.given[name].shape)}")
+
+
+def _lengths(example: Parts, name: str) -> tuple[int, ...]:
+    value = example.turned(name) if example.is_matrix(name) else example.given[name]
+    return tuple(int(n) for n in value.shape[-len(example.axes_of(name)) :])
+
+
+def _axes(example: Parts, name: str) -> Axes:
+    own = example.dialect.family == "attention" and example.dialect.memory == "x"
+    if name == "x" and own and "w_q" not in example.given:
         return "key", "width"  # queries or scores are given: x makes keys or values alone
-    return AXES[name]
+    return example.axes_of(name)
 
 
 def _rows(n: int) -> str:

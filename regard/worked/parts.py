@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from regard.trace import Array
-from regard.worked.dialects import DIALECTS, MATRICES, Dialect
+from regard.worked.dialect import ROWS, Axes, Dialect
+from regard.worked.dialects import DIALECTS, MATRICES
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class Parts:
     d_k: float | None = None
     scale: float | None = None
     """What scores are multiplied by, in place of 1/sqrt(d_k)."""
+    options: dict[str, Any] = field(default_factory=dict)
+    """The settings that only this mechanism has."""
 
     @property
     def dialect(self) -> Dialect:
@@ -43,10 +46,25 @@ class Parts:
         """w_q, w_k, w_v, w_o as written."""
         return {name: self.given[name] for name in MATRICES if name in self.given}
 
+    def option(self, name: str) -> Any:
+        """A setting of this mechanism, as given or as it usually is."""
+        return self.options.get(name, self.dialect.options[name].default)
+
+    def axes_of(self, name: str) -> Axes:
+        """The axes of an array; a matrix's are (inputs, outputs)."""
+        return self.dialect.axes_of(name, {n: self.option(n) for n in self.dialect.options})
+
+    def is_matrix(self, name: str) -> bool:
+        """Whether the array maps vectors to vectors, and the layout says which way."""
+        axes = self.axes_of(name)
+        # s W_a h has a vector on each side: its matrix is written as the formula has it.
+        between = axes == ("width", "memory width")
+        return len(axes) == 2 and axes[0] not in ROWS and not between
+
     def turned(self, name: str) -> Array:
         """The matrix as (inputs, outputs), whatever the layout."""
         w = self.given[name]
-        return w.T if self.layout == "rows-are-outputs" and self.mechanism != "bilinear" else w
+        return w.T if self.layout == "rows-are-outputs" and self.is_matrix(name) else w
 
     def outputs(self, name: str) -> int:
         """How many numbers the matrix ``name`` makes of a vector, over all heads."""
@@ -69,6 +87,8 @@ class Parts:
     @property
     def factor(self) -> float | None:
         """What the scores are multiplied by; None if that is unknown."""
+        if "temperature" in self.dialect.options:
+            return 1 / float(self.option("temperature"))
         d_k = self.d_k or self.width_of_keys
         if self.scale is not None:
             return self.scale

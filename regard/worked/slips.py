@@ -7,6 +7,7 @@ it would be with that mistake. ``diagnosis`` tells which of them made a wrong nu
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -17,7 +18,9 @@ from regard.attention import weigh
 from regard.trace import Array
 from regard.worked.dialects import PROJECTED
 from regard.worked.example import Example
-from regard.worked.stages import Known, Stage, allowed, stages, weights_of
+from regard.worked.mechanisms.attention import additive_weights, allowed
+from regard.worked.stage import Known, Stage, weights_of
+from regard.worked.stages import stages
 
 Steps = Mapping[str, Array]
 """The numbers of the steps."""
@@ -41,13 +44,59 @@ def slips(example: Example, step: str, known: Steps) -> Iterator[Slip]:
         "concatenated": _of_joined,
         "output": _of_output,
     }
-    if step in PROJECTED:
+    if example.dialect.family != "attention":
+        yield from _of_stage(example, step, known)
+    elif step in PROJECTED:
         yield from _of_projection(example, step, known)
     elif step in usual:
         yield from usual[step](example, known)
     if step in known:
         yield from _misplaced(step, known[step])
+        yield from _of_another_word(step, known)
     yield from _rounded(example, step, known)
+
+
+def _of_stage(example: Example, step: str, known: Steps) -> Iterator[Slip]:
+    """The mistakes that the stage knows of, and those in the weights that it uses."""
+    stage = _stage(example, step)
+    if stage is None:
+        return
+    for row in stage.gathers:
+        yield from _of_row(example, stage, row, known)
+    weights = weights_of(example)
+    tensors = {**weights, **_tensors(known)}
+    for wrongly in stage.slips:
+        yield Slip(wrongly.says, wrongly.says, wrongly.run(tensors).numpy())
+    own = [name for name in stage.weights if name in weights]
+    for name in own:
+        w = weights[name]
+        if w.dim() == 1:
+            none = {**weights, name: torch.ones_like(w) if name.startswith("gamma") else w * 0}
+            says = f"{name} is forgotten"
+            yield Slip(says, says, _run(example, step, known, none))
+        elif w.shape[0] == w.shape[1]:
+            says = f"{name.upper()} is transposed"
+            yield Slip(says, says, _run(example, step, known, {**weights, name: w.mT}))
+        for other, taken in weights.items():
+            if other != name and w.dim() == 2 and taken.shape == w.shape and other != "x":
+                says = f"{other.upper()} is used for {name.upper()}"
+                yield Slip(says, says, _run(example, step, known, {**weights, name: taken}))
+
+
+def _of_row(example: Example, stage: Stage, row: str, known: Steps) -> Iterator[Slip]:
+    """The mistakes in one row of a step that is nothing but rows."""
+    if row not in known:
+        return
+    i = stage.gathers.index(row)
+    for slip in slips(example, row, known):
+        whole = np.array(known[stage.name])
+        if slip.value.shape == known[row].shape:
+            whole[i, ..., : slip.value.shape[-1]] = slip.value
+            yield slip._replace(value=whole)
+
+
+def _tensors(known: Steps) -> dict[str, torch.Tensor]:
+    return {name: torch.from_numpy(np.ascontiguousarray(value)) for name, value in known.items()}
 
 
 def _of_projection(example: Example, step: str, known: Steps) -> Iterator[Slip]:
@@ -77,10 +126,11 @@ def _of_projection(example: Example, step: str, known: Steps) -> Iterator[Slip]:
 def _of_scores(example: Example, known: Steps) -> Iterator[Slip]:
     if "scaled" in known:
         yield Slip("scaled already", "the scores are divided by sqrt(d_k) already", known["scaled"])
-    if example.mechanism == "additive":
+    if "v_a" in example.dialect.needs:
         w = weights_of(example)
         q, k = torch.from_numpy(known["queries"]), torch.from_numpy(known["keys"])
-        hidden = (q @ w["w_a"]).unsqueeze(-2) + (k @ w["u_a"]).unsqueeze(-3)
+        w_a, u_a = additive_weights(w, q.shape[-1])
+        hidden = (q @ w_a).unsqueeze(-2) + (k @ u_a).unsqueeze(-3)
         alike = (hidden.sigmoid() @ w["v_a"]).numpy()
         yield Slip("sigmoid", "a sigmoid is taken for tanh", alike)
         yield Slip("no tanh", "tanh is forgotten", (hidden @ w["v_a"]).numpy())
@@ -203,6 +253,18 @@ def _misplaced(step: str, right: Array) -> Iterator[Slip]:
             yield Slip("neighbour's row", says, np.roll(right, by, axis))
 
 
+def _of_another_word(step: str, known: Steps) -> Iterator[Slip]:
+    """The step of the word before or after, where each word has its own."""
+    found = re.fullmatch(r"step (\d+)/(.+)", step)
+    if found is None:
+        return
+    for t in (int(found[1]) - 1, int(found[1]) + 1):
+        other = f"step {t}/{found[2]}"
+        if other in known and known[other].shape == known[step].shape:
+            says = f"the {found[2]} of word {t} is taken for this one"
+            yield Slip(says, says, known[other])
+
+
 def _rounded(example: Example, step: str, known: Steps) -> Iterator[Slip]:
     """The step made of numbers that were rounded before."""
     stage = _stage(example, step)
@@ -213,7 +275,8 @@ def _rounded(example: Example, step: str, known: Steps) -> Iterator[Slip]:
         cut = {name: np.round(known[name], digits) for name in parts}
         if all(np.array_equal(cut[name], known[name]) for name in parts):
             continue
-        said = f"{' and '.join(parts)} are rounded to {digits} digits before"
+        named = " and ".join(parts) if len(parts) < 3 else "the numbers"
+        said = f"{named} are rounded to {digits} digits before"
         yield Slip("rounded early", said, _run(example, step, {**known, **cut}))
 
 

@@ -1,254 +1,61 @@
-"""Stages: how each step of a mechanism is made from earlier ones, by the package's own functions.
-
-A worked example may begin at any step: a stage runs where its step is not given and all that it
-needs is known. The same stages say what follows from a claimed number.
-"""
+"""Stages: the computation of a worked example, and its steps one by one, whatever the mechanism."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
-from typing import NamedTuple
+from importlib import import_module
+from types import ModuleType
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from regard.attention import Mask, additive, bilinear, causal, dot, mix, padding, weigh, window
-from regard.attention.score import scale_scores
-from regard.attention.self_attention import (
-    MEANINGS,
-    join,
-    note_output,
-    note_projection,
-    split,
-)
 from regard.errors import ExampleError
-from regard.record import leading, note, record
-from regard.trace import Trace
-from regard.vectors.positions import sinusoidal
-from regard.worked.dialects import PROJECTED
+from regard.record import record
+from regard.trace import Step, Trace
 from regard.worked.example import Example
-
-Known = Mapping[str, Tensor]
-"""The steps known so far, and the weights as (inputs, outputs)."""
-
-
-class Stage(NamedTuple):
-    """One step: what it needs, and the function that makes it and notes it."""
-
-    name: str
-    needs: tuple[str, ...]
-    run: Callable[[Known], Tensor]
-    noted: bool = True
-    """False if an earlier stage notes this step along with its own: this tells them apart."""
+from regard.worked.stage import Stage
 
 
 def compute(example: Example) -> Trace:
     """Run the example in float64 and record every step that follows from what is given."""
-    with record(example.mechanism, example.tokens) as trace:
-        known = weights_of(example)
-        for name in dict.fromkeys((example.dialect.query, example.dialect.memory)):
-            if name in example.given:
-                known[SOURCES[name]] = _note_source(example, name)
-        for stage in stages(example):
-            if not stage.noted:
-                continue
-            if stage.name in example.given:
-                known[stage.name] = _note_given(example, stage.name)
-            elif all(need in known for need in stage.needs):
-                known[stage.name] = stage.run(known)
+    with record(example.mechanism, example.tokens) as whole:
+        _family(example).run(example)
+    trace = Trace([alone(step) for step in whole], mechanism=whole.mechanism, tokens=whole.tokens)
     for step in trace:
         if step.derived is None and not np.isfinite(step.value).all():
             raise example.located(
                 ExampleError(
-                    f"the numbers are too large to compute with: {step.name} would exceed "
+                    f"the numbers are too large to compute with: {step.path} would exceed "
                     f"{sys.float_info.max:.1e}; scale x and the matrices down"
                 )
             )
     return trace
 
 
-SOURCES = {"x": "input", "s": "input", "memory": "memory", "h": "memory"}
-"""The step that each array of vectors is noted as."""
-
-
-def weights_of(example: Example) -> dict[str, Tensor]:
-    """The weights by name; matrices as (inputs, outputs) whatever the layout."""
-    return {
-        name: torch.from_numpy(np.ascontiguousarray(example.turned(name)))
-        for name in example.given
-        if name[1:] in ("_q", "_k", "_v", "_o", "_a")
-    }
-
-
 def stages(example: Example) -> list[Stage]:
     """The stages of the example's mechanism, in the order of computation."""
-    own = example.dialect.memory == example.dialect.query
-    memory = "input" if own else "memory"
-    fitting = "scaled" if example.dialect.scaled else "scores"
-    joined = "concatenated" if example.heads > 1 else "context"
-    made = [
-        _projection(example, "queries", "input"),
-        _projection(example, "keys", memory),
-        _projection(example, "values", memory),
-        Stage("scores", ("queries", "keys"), lambda k: _score(example, k)),
-    ]
-    if example.dialect.scaled:
-        factor = example.factor or 1.0  # unknown only where the scaled scores are given
-        made.append(Stage("scaled", ("scores",), lambda k: scale_scores(k["scores"], factor)))
-    made += [
-        Stage("weights", (fitting,), lambda k: weigh(k[fitting], allowed(example, k[fitting]))),
-        Stage("weighted_values", ("weights", "values"), lambda k: _products(example, k), False),
-        Stage("context", ("weights", "values"), lambda k: _mix(example, k)),
-        Stage("context", ("weighted_values",), lambda k: k["weighted_values"].sum(-2), False),
-    ]
-    if example.heads > 1:
-        made = [stage._replace(run=_by_head(stage.run)) for stage in made]
-        made.append(Stage("concatenated", ("context",), lambda k: join(k["context"])))
-    made.append(Stage("output", (joined, "w_o"), lambda k: _output(example, k[joined], k)))
+    made: list[Stage] = _family(example).stages(example)
     return made
 
 
-def _by_head(run: Callable[[Known], Tensor]) -> Callable[[Known], Tensor]:
-    def inside(known: Known) -> Tensor:
-        with leading("head"):
-            return run(known)
-
-    return inside
+def _family(example: Example) -> ModuleType:
+    return import_module(f"regard.worked.mechanisms.{example.dialect.family}")
 
 
-def _projection(example: Example, step: str, source: str) -> Stage:
-    """The stage of queries, keys or values: one map of every vector, or the vectors themselves."""
-    letter = PROJECTED[step]
-    matrix = f"w_{letter}"
-    if not example.dialect.projects:
-        return Stage(
-            step, (source,), lambda k: _noted(example, step, k[source], _symbol(example, source))
-        )
-    symbol = _symbol(example, source)
-    how = f"{symbol} W_{letter.upper()}"
-    if example.layout == "rows-are-outputs":
-        how += "ᵀ"
-    if example.layout == "row-per-word":
-        how = f"x_i · row i of W_{letter.upper()}"
-    if f"b_{letter}" in example.given:
-        how += f" + b_{letter.upper()}"
+def alone(step: Step) -> Step:
+    """The step of the one text there is: without the axes of a batch, of layers, of one query.
 
-    def run(known: Known) -> Tensor:
-        made = _mapped(example, known[source], known[matrix])
-        if f"b_{letter}" in known:
-            made = made + known[f"b_{letter}"]
-        if example.heads > 1:
-            made = split(made, example.heads_of(step))
-        return _noted(example, step, made, how)
-
-    return Stage(step, (source, matrix), run)
-
-
-def _mapped(example: Example, x: Tensor, w: Tensor) -> Tensor:
-    if example.layout == "row-per-word":
-        return (x * w).sum(-1, keepdim=True)
-    return x @ w
-
-
-def _symbol(example: Example, source: str) -> str:
-    own = example.dialect.query if source == "input" else example.dialect.memory
-    return {"x": "X", "memory": "M", "s": "S", "h": "H"}[own]
-
-
-def _noted(example: Example, step: str, value: Tensor, how: str) -> Tensor:
-    note_projection(step, value, how, apart=example.heads > 1)
-    return value
-
-
-def _groups(example: Example) -> int:
-    return example.heads // example.heads_of("keys")
-
-
-def _score(example: Example, known: Known) -> Tensor:
-    query, key = known["queries"], known["keys"]
-    if example.mechanism == "bilinear":
-        return bilinear(query, key, known["w_a"])
-    if example.mechanism == "additive":
-        return additive(query, key, known["v_a"], known["w_a"].mT, known["u_a"].mT)
-    groups = _groups(example)
-    return dot(query, key.repeat_interleave(groups, -3) if groups > 1 else key)
-
-
-def allowed(example: Example, scores: Tensor) -> Tensor | None:
-    """Who may attend to whom, True = may; None if there is no mask."""
-    if example.mask is None:
-        return None
-    queries, keys = scores.shape[-2:]
-    made = Mask()
-    for name, rule in example.mask.items():
-        if name == "causal":
-            made &= causal()
-        elif name == "window":
-            made &= window(*rule)
-        elif name == "padding":
-            made &= Mask(allowed=padding([rule], keys).dense(queries, keys)[0])
-        else:
-            made &= Mask(allowed=torch.from_numpy(rule))
-    return made.dense(queries, keys)
-
-
-def _products(example: Example, known: Known) -> Tensor:
-    groups, value = _groups(example), known["values"]
-    own = value.repeat_interleave(groups, -3) if groups > 1 else value
-    return known["weights"].unsqueeze(-1) * own.unsqueeze(-3)
-
-
-def _mix(example: Example, known: Known) -> Tensor:
-    return mix(known["weights"], known["values"], _groups(example))
-
-
-def _output(example: Example, joined: Tensor, known: Known) -> Tensor:
-    formula = "[c_1 ; … ; c_h] W_O" if example.heads != 1 else "c[i] W_O"
-    output = joined @ known["w_o"]
-    if "b_o" in known:
-        output, formula = output + known["b_o"], f"{formula} + b_O"
-    return note_output(output, formula)
-
-
-def _note_source(example: Example, name: str) -> Tensor:
-    value, step = torch.from_numpy(example.given[name]), SOURCES[name]
-    if name == example.dialect.query and example.positions is not None:
-        value = add_positions(value)
-    formula, meaning = {
-        "input": ("x_i", "One vector for each position."),
-        "memory": ("m_j", "What is attended to: one vector for each position."),
-    }[step]
-    if example.layout == "row-per-word":
-        meaning = "As written."
-    note(step, value, axes=("position", "width"), formula=formula, meaning=meaning)
-    return value
-
-
-def _note_given(example: Example, step: str) -> Tensor:
-    value = torch.from_numpy(example.given[step])
-    axes = {
-        "queries": ("query", "width"),
-        "scores": ("query", "key"),
-        "scaled": ("query", "key"),
-    }.get(step, ("key", "width"))
-    with leading("head") if example.heads > 1 else nullcontext():
-        note(step, value, axes=axes, formula="given", meaning=MEANINGS.get(step, "As given."))
-    return value
-
-
-def add_positions(x: Tensor) -> Tensor:
-    """Note the embeddings and the sinusoidal positions; their sum is the input of attention."""
-    axes = ("position", "width")
-    note("embedding", x, axes=axes, formula="word vector", meaning="What each word means.")
-    table = sinusoidal(*x.shape, dtype=x.dtype)
-    note(
-        "positions",
-        table,
-        axes=axes,
-        formula="sin, cos(pos / 10000^(2i/d))",
-        meaning="Where each word stands, added to its vector.",
+    Modules read batches and have layers; a worked example has one of each.
+    """
+    scope = step.scope.removeprefix("layer 0").removeprefix("/")
+    single = [
+        axis == "batch" or (axis == "query" and scope.startswith("step ")) for axis in step.axes
+    ]
+    if scope == step.scope and not any(single):
+        return step
+    value = step.value
+    for axis in reversed([i for i, one in enumerate(single) if one]):
+        value = value.take(0, axis)
+    axes = [axis for axis, one in zip(step.axes, single, strict=True) if not one]
+    return Step(
+        step.name, value, axes=axes, formula=step.formula, meaning=step.meaning, scope=scope
     )
-    return x + table

@@ -13,6 +13,8 @@ from regard.worked.example import Example
 
 def working(example: Example, trace: Trace, step: str, index: tuple[int, ...]) -> str:
     """How the number at ``index`` of ``step`` comes about, e.g. ``1·0.3 + 1·0.1 = 0.4``."""
+    if example.dialect.family != "attention":
+        return f"{trace[step].formula} = {_short(float(trace.value(step)[index]))}"
     *head, row, column = index
     if step in PROJECTED and f"w_{PROJECTED[step]}" in example.given:
         return _projected(example, trace, step, index)
@@ -22,6 +24,8 @@ def working(example: Example, trace: Trace, step: str, index: tuple[int, ...]) -
         by = f"/ sqrt({example.d_k or example.width_of_keys or 1:g})"
         if example.scale is not None:
             by = f"· {_short(example.scale)}"
+        if "temperature" in example.dialect.options:
+            by = f"/ {example.option('temperature'):g}"
         score, scaled = trace.value("scores")[index], trace.value("scaled")[index]
         return f"{_short(score)} {by} = {_short(scaled)}"
     if step == "weights":
@@ -44,10 +48,11 @@ def _scored(example: Example, trace: Trace, index: tuple[int, ...]) -> str:
     *head, row, column = index
     q = trace.value("queries")[tuple(head)][row]
     k = trace.value("keys")[_shared(example, head)][column]
-    if example.mechanism == "bilinear":
+    if example.mechanism in ("bilinear", "general"):
         return f"q_{row + 1} W · k_{column + 1} = {_products(q @ example.turned('w_a'), k)}"
-    if example.mechanism == "additive":
-        hidden = np.tanh(q @ example.turned("w_a") + k @ example.turned("u_a"))
+    if "v_a" in example.dialect.needs:
+        w = [example.turned(name) for name in ("w_a", "u_a") if name in example.given]
+        hidden = np.tanh(np.concatenate((q, k)) @ np.concatenate(w))
         products = _products(example.given["v_a"], hidden)
         return f"v · tanh(W q_{row + 1} + U k_{column + 1}) = {products}"
     return f"q_{row + 1} · k_{column + 1} = {_products(q, k)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from regard.worked.dialects import AXES, DIALECTS, usual
+from regard.worked.dialects import DIALECTS, usual
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,10 @@ from regard.worked.dialects import AXES, DIALECTS, usual
         ({"scores"}, True, "scaled"),
         ({"queries", "keys"}, False, "scaled"),
         ({"x", "memory", "w_q"}, False, "cross"),
-        ({"s", "h"}, False, "bilinear"),
+        ({"s", "h"}, False, "luong-dot"),
+        ({"s", "h", "w_a"}, False, "bilinear"),
+        ({"s", "h", "w_a", "v_a"}, False, "concat"),
+        ({"x", "a", "b"}, False, "simple-rnn"),
         ({"s", "h", "u_a"}, False, "additive"),
     ],
 )
@@ -24,6 +27,13 @@ def test_the_usual_mechanism(given: set[str], scaled: bool, mechanism: str) -> N
     assert usual(given, scaled) == mechanism
 
 
-def test_every_key_of_every_mechanism_has_its_axes() -> None:
-    taken = {key for dialect in DIALECTS.values() for key in dialect.takes}
-    assert taken - AXES.keys() - {"x", "memory", "s", "h"} == set()
+@pytest.mark.parametrize("name", DIALECTS)
+def test_a_mechanism_says_what_it_is_and_the_axes_of_what_it_takes(name: str) -> None:
+    dialect = DIALECTS[name]
+    assert dialect.about
+    options = {key: option.default for key, option in dialect.options.items()}
+    assert all(1 <= len(dialect.axes_of(key, options)) <= 2 for key in dialect.takes)
+    assert set(dialect.needed(options)) <= set(dialect.takes)
+    for (option, choice), keys in dialect.variants.items():
+        assert choice in dialect.options[option].choices
+        assert set(keys) <= set(dialect.needed({**options, option: choice}))

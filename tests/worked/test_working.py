@@ -5,6 +5,7 @@ from __future__ import annotations
 from regard.worked.example import Example
 from regard.worked.stages import compute
 from regard.worked.working import working
+from tests.worked.cases import generated
 from tests.worked.examples import tutorial, two_heads
 
 
@@ -39,3 +40,10 @@ def test_the_working_of_a_head_uses_its_own_columns() -> None:
     trace = compute(example)
     assert working(example, trace, "queries", (1, 0, 1)) == ("q_1: x_1 · column 4 of W_Q = 2·1 = 2")
     assert working(example, trace, "weights", (0, 0, 1)) == "masked: weight 0"
+
+
+def test_other_mechanisms_are_worked_by_their_formula() -> None:
+    example = generated(("simple-rnn", {}), 0)
+    trace = compute(example)
+    text = working(example, trace, "step 1/state", (0,))
+    assert text == f"h_t = tanh(A[x_t; h_{{t-1}}] + b) = {trace.value('states')[0, 0]:.4g}"

@@ -10,7 +10,7 @@ from regard.errors import RegardError
 from regard.inside.observe.layer import ObservedLayer
 from regard.inside.observe.observe import observe
 from regard.inside.observe.sheets import sheet_of
-from regard.inside.textmodel import TextModel
+from regard.inside.realmodel import RealModel
 from regard.pieces.look import Look
 from regard.pieces.pieces import Pieces
 from regard.pieces.sheet import Sheet, Subject
@@ -29,7 +29,7 @@ class PageLayers:
 
     def __init__(
         self,
-        model: TextModel,
+        model: RealModel,
         tokens: Pieces,
         target: Pieces | None = None,
         layers: Sequence[int] | None = None,
@@ -64,7 +64,7 @@ class PageLayers:
 
 
 def subject_of_text(
-    model: TextModel,
+    model: RealModel,
     tokens: Pieces,
     target: Pieces | None = None,
     layers: Sequence[int] | None = None,
@@ -101,7 +101,7 @@ def title_of(text: str) -> str:
     return " ".join(text[:200].split())
 
 
-def check_page(model: TextModel, tokens: Pieces, layers: Sequence[int] | None = None) -> None:
+def check_page(model: RealModel, tokens: Pieces, layers: Sequence[int] | None = None) -> None:
     """Raise if the page of a long text would be too large, by the size of its beginning."""
     if len(tokens) <= TRIED or model.has_both:
         return
