@@ -93,7 +93,6 @@ def read(
                 only.model,
                 only.pieces,
                 quietly=json_to == "-",
-                start={"view": "reading"},
             )
         if trace_to is not None:
             only.trace.save(trace_to)
