@@ -68,7 +68,6 @@ def _data(model: CarriedModel, pack: Pack, vocabularies: list[dict[str, Any]]) -
         "other": other,
         "origin": model.origin,
         "examples": model.examples,
-        "start": _start(model),
         "tokenizer": vocabularies.index(vocabulary),
         "weights": {name: _places(model, name, pack) for name in names_of(model)},
         "proof": [
@@ -76,11 +75,6 @@ def _data(model: CarriedModel, pack: Pack, vocabularies: list[dict[str, Any]]) -
             for one in proofs(model)
         ],
     }
-
-
-def _start(model: CarriedModel) -> dict[str, Any]:
-    """What is chosen when the model is first shown: where a Transformer aligns, its last layer."""
-    return {"view": "reading", "layer": max(0, int(model.config.get("layers") or 1) - 1)}
 
 
 def _places(model: CarriedModel, name: str, pack: Pack) -> dict[str, int | None]:

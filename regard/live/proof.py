@@ -27,7 +27,7 @@ NEXT = 10
 
 
 @dataclass(frozen=True)
-class Proof:
+class Expected:
     """A sentence and what a model makes of it."""
 
     text: str
@@ -37,22 +37,22 @@ class Proof:
     """(layers, heads, queries, keys)"""
 
 
-def proofs(model: CarriedModel, network: nn.Module | None = None) -> list[Proof]:
+def proofs(model: CarriedModel, network: nn.Module | None = None) -> list[Expected]:
     """What the model, or another ``network`` in its place, makes of its example sentences."""
     run = {"translate": translated, "lm": read}[model.task]
     return [run(network or model.network, model.tokenizer, text) for text in model.examples]
 
 
-def translated(network: nn.Module, tokenizer: Tokenizer, text: str) -> Proof:
+def translated(network: nn.Module, tokenizer: Tokenizer, text: str) -> Expected:
     """The translation, with the weights of every head that looks at the source."""
     translator = cast("Translator", network)
     found = next(translate_texts(translator, tokenizer, [text], words=False))
     design = translator.config.model
     if design == "encoder-decoder":  # it looks at nothing
-        return Proof(text, found.text, np.zeros((0, 1, *found.alignment.shape), np.float32))
+        return Expected(text, found.text, np.zeros((0, 1, *found.alignment.shape), np.float32))
     if design == "transformer":
-        return Proof(text, found.text, _every_head(translator, found, tokenizer))
-    return Proof(text, found.text, found.alignment[np.newaxis, np.newaxis])
+        return Expected(text, found.text, _every_head(translator, found, tokenizer))
+    return Expected(text, found.text, found.alignment[np.newaxis, np.newaxis])
 
 
 def _every_head(translator: Translator, found: Translation, tokenizer: Tokenizer) -> Array:
@@ -66,7 +66,7 @@ def _every_head(translator: Translator, found: Translation, tokenizer: Tokenizer
     return np.stack(layers)[:, :, :-1]  # the last row chooses the end
 
 
-def read(network: nn.Module, tokenizer: Tokenizer, text: str) -> Proof:
+def read(network: nn.Module, tokenizer: Tokenizer, text: str) -> Expected:
     """The likeliest pieces after the text, and what each piece of it attended to."""
     from regard.models.reading import prepared
 
@@ -82,7 +82,7 @@ def read(network: nn.Module, tokenizer: Tokenizer, text: str) -> Proof:
         {"word": piece, "probability": p}
         for piece, p in zip(pieces, likely.values.tolist(), strict=True)
     ]
-    return Proof(text, output, torch.stack(reading.weights, 1)[0].unsqueeze(1).numpy())
+    return Expected(text, output, torch.stack(reading.weights, 1)[0].unsqueeze(1).numpy())
 
 
 def difference(model: CarriedModel) -> tuple[float, int]:

@@ -45,7 +45,7 @@ class Living(NamedTuple):
 
     def settle(self) -> None:
         """Wait until the model has said its last word."""
-        self.sheet.wait(f"document.querySelector('{TOLD}').textContent !== 'running …'")
+        self.sheet.wait("!('running' in document.documentElement.dataset)")
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from regard.live.carried import CarriedModel, carry
-from regard.live.proof import Proof, difference, proofs, read, translated
+from regard.live.proof import Expected, difference, proofs, read, translated
 from tests.live.conftest import SHIPPED, Living
 from tests.live.runs import ODD, TEXTS
 
@@ -25,7 +25,7 @@ def texts_for(model: CarriedModel) -> tuple[str, ...]:
     return GERMAN if model.task == "translate" else ENGLISH
 
 
-def expected(model: CarriedModel, text: str) -> Proof:
+def expected(model: CarriedModel, text: str) -> Expected:
     run = translated if model.task == "translate" else read
     return run(model.network, model.tokenizer, text)
 

@@ -1,5 +1,6 @@
 // The engine: a worker with the models that this file carries, asked for one look after the other.
 
+import { t } from "./language.js";
 /** @import {LiveData, Look} from "./network/runner.js" */
 /** @import {Wish} from "./network/wish.js" */
 
@@ -22,7 +23,8 @@ export class Engine {
   }
 
   /** @param {number} model @param {string} text @param {Wish} wish
-   * @param {(part: Look) => void} [told] of what is known before the end @returns {Promise<Look>} */
+   * @param {(part: Look) => void} [told] of what is known before the end
+   * @returns {Promise<Look>} */
   look(model, text, wish, told = () => {}) {
     if (this.broken) return Promise.reject(new Error(this.broken));
     const id = this.count++;
@@ -32,20 +34,21 @@ export class Engine {
     });
   }
 
-  /** @param {{id: number, part?: Look, look?: Look, error?: string}} message */
-  answer({ id, part, look, error }) {
+  /** @param {{id: number, part?: Look, look?: Look, error?: string, values?: any}} message */
+  answer({ id, part, look, error, values }) {
     const one = this.waiting.get(id);
     if (!one) return;
     if (part) return one.told(part);
     this.waiting.delete(id);
     if (look) one.resolve(look);
-    else one.reject(new Error(error ?? "the model did not answer"));
+    else one.reject(new Error(t(error ?? "the model did not answer", values)));
   }
 
   /** @param {string} reason */
   fail(reason) {
-    const why = reason ? `: ${reason}` : "";
-    this.broken = `the model could not be run in this browser${why}; try another one`;
+    this.broken = t("the model could not be run in this browser: {reason}", {
+      reason: reason || t("it does not say why"),
+    });
     for (const { reject } of this.waiting.values()) reject(new Error(this.broken));
     this.waiting.clear();
   }

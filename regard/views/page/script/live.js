@@ -1,15 +1,17 @@
 // The living page: a sentence is typed, a model that this file carries runs on it, and the page
 // shows what it did. Nothing leaves the file.
 
+import { isChange, NO_CHANGE } from "./attention.js";
 import { Arrays } from "./data.js";
 import { make, put, small, tokenText } from "./dom.js";
 import { Engine } from "./engine.js";
+import { t } from "./language.js";
 import { nested, parcelOf } from "./looked.js";
 import { begin, carried, failed, show } from "./main.js";
 import { NOTHING } from "./network/wish.js";
 import { rerun, saidOf } from "./rerun.js";
 import { tellResult } from "./result.js";
-import { state, watch } from "./state.js";
+import { choose, state, watch } from "./state.js";
 import { Wishes } from "./wishes.js";
 /** @import {Look} from "./network/runner.js" */
 
@@ -23,57 +25,61 @@ const root = document.documentElement;
 
 /** @type {Object<string, any>} */
 const form = {};
-let asked = 0;
+let chosen = 0; // the model
+let asked = 0; // looks; an answer to an older one is not shown
 let typing = 0;
-let isOpen = false; // whether this model has been shown
-let wasShown = false; // whether any has
+let isShown = false; // whether any look was
+/** What is shown. @type {Look | null} */
+let last = null;
+/** What of it is kept by the next one. @type {Object<string, any>} */
+let kept = {};
 
 function model() {
-  return live.models[Number(form.model.value)];
+  return live.models[chosen];
 }
 
+/** The form, anew in the language that is spoken. */
 function buildForm() {
+  const { text = "", told = "" } = { text: form.text?.value, told: form.told?.textContent };
   form.model = make(
     "select",
-    {
-      "aria-label": "Model",
-      hidden: live.models.length < 2,
-      on: {
-        change: () => {
-          isOpen = false;
-          restart(model().examples[0]);
-        },
-      },
-    },
+    { "aria-label": t("Model"), hidden: live.models.length < 2, on: { change: changeModel } },
     live.models.map((/** @type {any} */ m, /** @type {number} */ i) =>
-      make("option", { value: i }, m.name),
+      make("option", { value: i, selected: i === chosen }, m.name),
     ),
   );
   form.text = make("textarea", {
     rows: 1,
-    "aria-label": "Sentence",
-    placeholder: "Type a sentence …",
+    "aria-label": t("Sentence"),
+    placeholder: t("Type a sentence …"),
     spellcheck: "false",
     on: { input: later, keydown: now },
   });
+  form.text.value = text;
   form.examples = make("span", { class: "examples" });
-  form.told = make("p", { class: "quiet", role: "status" });
+  form.told = make("p", { class: "quiet", role: "status" }, told);
   form.output = make("div", { class: "live-output", role: "status" });
-  form.proof = make("p", { id: "live-proof" }, "Proof: not computed yet.");
+  form.proof ??= make("p", { id: "live-proof" }, t("Proof: not computed yet."));
   form.origin = make("p", {});
+  tellModel();
+  wishes.rebuild(last);
+  if (last) tellResult(form.output, last, wishes.before);
   return make(
     "section",
-    { class: "live", "aria-label": "The model in this file" },
+    { class: "live", "aria-label": t("The model in this file") },
     make("div", { class: "live-say" }, form.text, form.output),
     make("div", { class: "ask-row" }, form.model, form.examples, form.told),
-    wishes.element,
-    make(
-      "details",
-      { class: "about quiet" },
-      make("summary", {}, "The model in this file: its weights, its proof, its licence"),
-      form.proof,
-      form.origin,
-    ),
+    make("div", { class: "live-more" }, wishes.element, buildAbout()),
+  );
+}
+
+function buildAbout() {
+  return make(
+    "details",
+    { class: "about quiet" },
+    make("summary", {}, t("The model in this file: its weights, its proof, its licence")),
+    form.proof,
+    form.origin,
   );
 }
 
@@ -90,12 +96,18 @@ function later() {
   typing = setTimeout(() => restart(form.text.value), 300);
 }
 
-/** Another text, or another model. @param {string} text */
+function changeModel() {
+  chosen = Number(form.model.value);
+  kept = {};
+  tellModel();
+  restart(model().examples[0]);
+}
+
+/** Another text: nothing is wished. @param {string} text */
 function restart(text) {
   clearTimeout(typing);
   if (form.text.value !== text) form.text.value = text;
   wishes.reset();
-  tellModel();
   void run();
 }
 
@@ -112,42 +124,53 @@ function tellModel() {
 
 /** Which weights run here. @param {any} of a model */
 function weightsOf(of) {
-  const kind = of.bits === 8 ? "8 bits" : "half precision (16 bits)";
-  if (of.moved === null) return `Weights in ${kind}: the model's own.`;
-  const other = of.other ? ` ${of.other} of ${of.proof.length} results are not the same.` : "";
-  return (
-    `Weights rounded to ${kind}: against the original's, attention moves by at most ` +
-    `${small(of.moved)} on the example sentences.${other}`
-  );
+  const kind = of.bits === 8 ? t("8 bits") : t("half precision (16 bits)");
+  if (of.moved === null) return t("Weights in {kind}: the model's own.", { kind });
+  const moved = small(of.moved);
+  return [
+    t(
+      "Weights rounded to {kind}: against the original's, attention moves by at most {moved} on " +
+        "the example sentences.",
+      { kind, moved },
+    ),
+    of.other
+      ? t("{other} of {count} results are not the same.", {
+          other: of.other,
+          count: of.proof.length,
+        })
+      : "",
+  ].join(" ");
 }
 
 /** Run the model on what is typed, with what is wished. Only the newest answer is shown. */
 async function run() {
   const mine = ++asked;
-  form.told.textContent = "running …";
+  form.told.textContent = t("running …");
+  root.dataset.running = "";
   const began = performance.now();
+  const { value } = form.text;
+  const place = wishes.before ? here() : null; // where the eye is, stays
   try {
-    const look = await engine.look(
-      Number(form.model.value),
-      form.text.value,
-      wishes.wish,
-      (part) => mine === asked && grow(part, mine),
-    );
+    const look = await engine.look(chosen, value, wishes.wish, (part) => grow(part, mine, place));
     if (mine !== asked) return;
     asked += 1; // whatever still grows is older
-    const took = Math.round(performance.now() - began);
-    form.told.textContent = [`${took} ms in this browser`, ...look.notes].join(" · ");
+    const ms = Math.round(performance.now() - began);
+    const notes = look.notes.map(([said, values]) => t(said, values));
+    form.told.textContent = [t("{ms} ms in this browser", { ms }), ...notes].join(" · ");
+    last = look;
     tellResult(form.output, look, wishes.before);
-    showLook(look);
     wishes.build(look);
+    await showLook(look, place ?? kept);
   } catch (error) {
     if (mine === asked) tellNothing(error);
   }
+  delete root.dataset.running;
 }
 
 /** What cannot be read is said, and nothing is shown in its place. @param {unknown} error */
 function tellNothing(error) {
   form.told.textContent = error instanceof Error ? error.message : String(error);
+  last = null;
   put(form.output);
   wishes.build(null);
   hideViews();
@@ -159,31 +182,55 @@ function hideViews() {
   root.dataset.ready = String(Math.round(performance.now()));
 }
 
+/** The same place as now. */
+function here() {
+  const { layer, head, query, key } = state;
+  return { ...kept, layer, head, query, key };
+}
+
 let isDrawing = false;
 
-/** What is written so far, at most once a picture. @param {Look} part @param {number} mine */
-function grow(part, mine) {
-  if (isDrawing) return;
+/** What is written so far, at most once a picture. @param {Look} part @param {number} mine
+ * @param {Object<string, any> | null} place what is chosen; else the token just written */
+function grow(part, mine, place) {
+  if (isDrawing || mine !== asked) return;
   isDrawing = true;
   requestAnimationFrame(() => {
     isDrawing = false;
     if (mine !== asked) return;
     tellResult(form.output, part, wishes.before);
-    if (part.layers.length) showLook(part, part.layers[0].shape[0] - 1);
+    void showLook(part, place ?? { ...kept, ...lastLink(part) });
   });
 }
 
-/** @param {Look} look @param {number} [query] the chosen row */
-function showLook(look, query) {
+/** The token just written, and where it looked most. @param {Look} part */
+function lastLink({ layers }) {
+  if (!layers.length) return {};
+  const { shape, weights } = layers[layers.length - 1];
+  const query = shape[0] - 1;
+  const row = weights.subarray(query * shape[1], (query + 1) * shape[1]);
+  return { query, key: row.indexOf(Math.max(...row)) };
+}
+
+/** @param {Look} look @param {Object<string, any>} first what is chosen */
+async function showLook(look, first) {
   if (!look.layers.some(({ weights }) => weights.length)) return hideViews();
   root.classList.remove("empty");
-  const { name, start } = model();
-  const chosen = isOpen ? { view: state.view, layer: state.layer, head: state.head } : start;
-  if (wasShown) history.replaceState(null, "", "#"); // the address told of another look
-  isOpen = wasShown = true;
-  const last = look.layers[0].shape[0] - 1;
-  const first = { words: true, ...chosen, query: query ?? (look.layers[0].recurrent ? last : 0) };
-  show([parcelOf(look, name, first, file)]).catch(failed);
+  if (isShown) history.replaceState(null, "", "#"); // the address told of another look
+  isShown = true;
+  const { lang } = state;
+  await show([parcelOf(look, model().name, {}, file)], { ...first, lang }).catch(failed);
+}
+
+/** What is chosen in the views holds for the next look; what is masked there, for the model.
+ * @param {Set<string>} changed */
+function follow(changed) {
+  if (changed.has("view")) kept = { ...kept, view: state.view };
+  wishes.nameChosen();
+  if (!isChange(state.change)) return;
+  const { masked, factor } = state.change;
+  choose({ change: NO_CHANGE });
+  wishes.takeOver([...masked], factor);
 }
 
 /** Every stored sentence of every model, run again. */
@@ -191,12 +238,13 @@ async function prove() {
   const said = [];
   let most = 0;
   for (const [i, { name, proof }] of live.models.entries()) {
-    form.proof.textContent = `Proof: computing ${name} …`;
+    form.proof.textContent = t("Proof: computing {name} …", { name });
     const agreement = await rerun(engine, file.arrays, i, proof);
     most = Math.max(most, agreement.most);
     said.push(saidOf(name, agreement, proof.length));
   }
-  form.proof.textContent = `Proof, computed in this page when it was opened. ${said.join(" ")}`;
+  const how = t("Proof, computed in this page when it was opened.");
+  form.proof.textContent = [how, ...said].join(" ");
   form.proof.dataset.most = String(most);
 }
 
@@ -204,7 +252,7 @@ async function prove() {
  * @param {string} text @param {{model?: string}} [options] */
 async function look(text, { model: name } = {}) {
   const names = live.models.map((/** @type {any} */ m) => m.name);
-  const place = name === undefined ? Number(form.model.value) : names.indexOf(name);
+  const place = name === undefined ? chosen : names.indexOf(name);
   if (place < 0) throw new Error(`there is no model ${name} here (known: ${names.join(", ")})`);
   const found = await engine.look(place, String(text), NOTHING);
   const { tokens, output } = found;
@@ -213,7 +261,7 @@ async function look(text, { model: name } = {}) {
 
 /** @type {any} */ (window).regard = { look };
 root.classList.add("living");
-begin(buildForm());
-watch(() => wishes.nameChosen());
+begin(buildForm);
+watch(follow);
 restart(live.models[0].examples[0]);
 setTimeout(() => void prove().catch(failed), 500);

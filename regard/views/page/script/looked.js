@@ -1,6 +1,7 @@
 // A look that was computed here, as the page's views take it.
 
 import { HeldArrays } from "./data.js";
+import { t } from "./language.js";
 /** @import {Arrays, LayerData, Numbers} from "./data.js" */
 /** @import {Parcel} from "./model.js" */
 /** @import {Look, LookLayer} from "./network/runner.js" */
@@ -12,12 +13,12 @@ export function parcelOf(look, model, start, file) {
   /** @type {Numbers[]} */
   const numbers = [];
   const layers = look.layers.map((layer) => layerData(layer, numbers));
-  const { texts, text, notes } = look;
+  const { texts, text } = look;
+  const notes = look.notes.map(([said, values]) => t(said, values));
   const subject = { title: text, model, mechanism: "", notes, start, texts, layers };
   const { regard, sha256 } = file;
   return {
     document: { format: 1, regard, half: false, sha256, arrays: [], subjects: [subject] },
-    packed: "",
     arrays: new HeldArrays(numbers, file.arrays),
   };
 }

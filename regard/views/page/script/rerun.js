@@ -3,6 +3,7 @@
 import { Arrays } from "./data.js";
 import { small } from "./dom.js";
 import { Engine } from "./engine.js";
+import { t } from "./language.js";
 import { NOTHING } from "./network/wish.js";
 
 /** @typedef {{text: string, output: any, weights: number}} Stored
@@ -49,8 +50,9 @@ function compared(ours, theirs) {
 
 /** @param {string} name @param {Agreement} agreement @param {number} count */
 export function saidOf(name, { same, most }, count) {
-  return (
-    `${name}: ${same} of ${count} stored sentences computed again with the same result, ` +
-    `largest difference of a number ${small(most)}.`
+  return t(
+    "{name}: {same} of {count} stored sentences computed again with the same result, largest " +
+      "difference of a number {most}.",
+    { name, same, count, most: small(most) },
   );
 }

@@ -2,6 +2,7 @@
 // it, if something was wished, what it said without that.
 
 import { make, number, put, tokenText } from "./dom.js";
+import { phrase, t } from "./language.js";
 /** @import {Look} from "./network/runner.js" */
 
 /** @typedef {{word: string, probability: number}[]} Next */
@@ -20,8 +21,9 @@ export function tellResult(element, look, before) {
       make(
         "p",
         { class: "live-before" },
-        isSame ? "The same without it: " : "Without it: ",
-        tokenText(before.output, 4000),
+        phrase(isSame ? "The same without it: {text}" : "Without it: {text}", {
+          text: tokenText(before.output, 4000),
+        }),
       ),
   );
 }
@@ -35,7 +37,7 @@ function nextWords(next, before) {
       "span",
       { class: `next-bar ${kind}` },
       make("span", { style: { width: `${(100 * probability) / most}%` } }),
-      make("small", {}, probability ? number(probability, 3) : "less"),
+      make("small", {}, probability ? number(probability, 3) : t("less")),
     );
   return make(
     "table",
@@ -43,7 +45,7 @@ function nextWords(next, before) {
     make(
       "caption",
       {},
-      before ? "What comes next; the lower bar is without what you changed" : "What comes next",
+      t(before ? "What comes next; the lower bar is without what you changed" : "What comes next"),
     ),
     make(
       "tbody",

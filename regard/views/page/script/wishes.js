@@ -2,10 +2,13 @@
 // cut, heads that are removed, and how sharply the model looks.
 
 import { make, number, put, shown, tokenText } from "./dom.js";
+import { t } from "./language.js";
 import { NOTHING } from "./network/wish.js";
 import { state } from "./state.js";
 /** @import {Look} from "./network/runner.js" */
 /** @import {Wish} from "./network/wish.js" */
+
+const rising = (/** @type {number} */ a, /** @type {number} */ b) => a - b;
 
 /** The controls, and what is wished with them. */
 export class Wishes {
@@ -18,14 +21,23 @@ export class Wishes {
     /** @type {Look | null} */
     this.look = null;
     this.controls = make("div", { class: "wishes" });
-    this.element = make(
-      "details",
-      { class: "what-if", hidden: true },
-      make("summary", {}, "What if … (mask a word, cut a link, and see what the model says then)"),
-      this.controls,
-    );
+    this.element = make("details", { class: "live-if", hidden: true });
     this.cut = make("button", { type: "button", on: { click: () => this.cutChosen() } });
     this.remove = make("button", { type: "button", on: { click: () => this.removeChosen() } });
+  }
+
+  /** Everything, in the language that is spoken. @param {Look | null} look */
+  rebuild(look) {
+    const said = t("What if … (mask a word, cut a link, and see what the model says then)");
+    put(this.element, make("summary", {}, said), this.controls);
+    this.build(look);
+  }
+
+  /** What is masked in the views, masked in the model. @param {number[]} masked
+   * @param {number} factor */
+  takeOver(masked, factor) {
+    this.element.open = true;
+    this.choose({ masked: [...new Set([...this.wish.masked, ...masked])].sort(rising), factor });
   }
 
   /** Another text: nothing is wished. */
@@ -51,7 +63,7 @@ export class Wishes {
     const focus = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.focus;
     put(
       this.controls,
-      make("span", { class: "quiet" }, "nothing could look at"),
+      make("span", { class: "quiet" }, t("nothing could look at")),
       this.words(look),
       this.sharpness(),
       this.cut,
@@ -69,7 +81,7 @@ export class Wishes {
                 },
               },
             },
-            "Undo all",
+            t("Undo all"),
           )
         : null,
       make("span", { class: "quiet" }, this.said(look)),
@@ -96,7 +108,7 @@ export class Wishes {
           class: "mask-word",
           "aria-pressed": String(isMasked),
           "data-focus": `mask ${w}`,
-          on: { click: () => this.choose({ masked: after.sort((a, b) => a - b) }) },
+          on: { click: () => this.choose({ masked: after.sort(rising) }) },
         },
         tokenText(keys.names[w], 24),
       );
@@ -113,33 +125,45 @@ export class Wishes {
     return make(
       "label",
       { class: "field" },
-      make("span", {}, "it looked more sharply"),
+      make("span", {}, t("it looked more sharply")),
       slider,
       make("output", {}, `× ${number(this.wish.factor, 2)}`),
     );
   }
 
-  /** The link that is chosen in the views. @param {Look} look */
+  /** The link that is chosen in the views, of words or of pieces. @param {Look} look */
   chosen(look) {
-    const { texts, shape } = look.layers[state.layer] ?? look.layers[0];
-    const query = Math.min(state.query, shape[0] - 1);
-    const key = Math.min(state.key, shape[1] - 1);
-    const [from, to] = texts;
-    const names = [look.texts[from].tokens[query], look.texts[to].tokens[key]];
-    return { query, key, name: names.map((token) => shown(token ?? "", 16)).join(" → ") };
+    const { texts } = look.layers[state.layer] ?? look.layers[0];
+    const [queries, keys] = [state.query, state.key].map((i, side) => {
+      const { tokens, words, names } = look.texts[texts[side]];
+      const at = Math.min(i, tokens.length - 1);
+      if (!state.words) return { name: tokens[at], places: [at] };
+      const w = words.findLastIndex((start) => start <= at);
+      const stop = words[w + 1] ?? tokens.length;
+      return {
+        name: names[w],
+        places: tokens.flatMap((_, j) => (words[w] <= j && j < stop ? j : [])),
+      };
+    });
+    const name = [queries, keys].map((one) => shown(one.name ?? "", 16)).join(" → ");
+    return { queries: queries.places, keys: keys.places, name };
   }
 
   /** Say on the buttons what they would change. */
   nameChosen() {
     if (!this.look?.layers.length) return;
-    put(this.cut, `the link ${this.chosen(this.look).name} were cut`);
-    put(this.remove, `head ${state.head} of layer ${state.layer} were removed`);
+    const { name } = this.chosen(this.look);
+    put(this.cut, t("the link {name} were cut", { name }));
+    const { layer, head } = state;
+    put(this.remove, t("head {head} of layer {layer} were removed", { head, layer }));
   }
 
   cutChosen() {
     if (!this.look) return;
-    const { query, key } = this.chosen(this.look);
-    this.choose({ cut: [...this.wish.cut, [query, key]] });
+    const { queries, keys } = this.chosen(this.look);
+    /** @type {[number, number][]} */
+    const links = queries.flatMap((i) => keys.map((j) => /** @type {[number, number]} */ ([i, j])));
+    this.choose({ cut: [...this.wish.cut, ...links] });
   }
 
   removeChosen() {
@@ -153,10 +177,10 @@ export class Wishes {
     const links = cut.map(
       ([i, j]) => `${shown(texts[from].tokens[i] ?? "…", 16)} → ${shown(texts[to].tokens[j], 16)}`,
     );
-    const heads = removed.map(([layer, head]) => `layer ${layer} head ${head}`);
+    const heads = removed.map(([layer, head]) => t("layer {layer} head {head}", { layer, head }));
     return [
-      links.length ? `cut: ${links.join(", ")}` : "",
-      heads.length ? `removed: ${heads.join(", ")}` : "",
+      links.length ? t("cut: {what}", { what: links.join(", ") }) : "",
+      heads.length ? t("removed: {what}", { what: heads.join(", ") }) : "",
     ]
       .filter(Boolean)
       .join("; ");

@@ -2,7 +2,8 @@
 // (regard/models/language.py and reading.py).
 
 import { linear, row, rowsOf } from "./matrix.js";
-import { after, textOf, wordsOf } from "./pieces.js";
+import { after, textOf, unknown, wordsOf } from "./pieces.js";
+import { NOTHING_TO_READ, Refusal } from "./refusal.js";
 import { LSTMNLayer, SelfAttentiveLayer } from "./tape.js";
 import { BOS, Tokenizer } from "./tokenizer.js";
 import { weigh } from "./verbs.js";
@@ -60,16 +61,15 @@ export class LanguageTask {
   look(text, wish) {
     const read = this.tokenizer.read(this.prepared(text));
     const n = read.ids.length + 1;
-    if (n === 1) throw new Error("there is nothing to read: type at least one word");
+    if (n === 1) throw new Refusal(NOTHING_TO_READ);
     if (n > MOST_TOKENS) {
-      throw new Error(
-        `a text may have ${MOST_TOKENS} tokens, this one has ${n}: every word attends to all ` +
-          "before it; give one sentence",
+      throw new Refusal(
+        "a text may have {most} tokens, this one has {count}: give one sentence at a time",
+        { most: MOST_TOKENS, count: n },
       );
     }
     const pieces = after(read, BEGIN, BOS);
     const { next, maps } = this.model.read(pieces.ids, new WhatIf(wish));
-    const lost = read.unknown.filter(Boolean).length;
     return {
       text,
       tokens: pieces.labels,
@@ -79,7 +79,7 @@ export class LanguageTask {
         ...{ name: `layer ${number}`, number, kind: "self", part: "", recurrent: true },
         ...{ texts: [0, 0], shape: [n, n], heads: 1, weights },
       })),
-      notes: lost ? [`${lost} of ${n - 1} pieces are unknown to the model`] : [],
+      notes: unknown(pieces),
     };
   }
 

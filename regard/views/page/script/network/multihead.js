@@ -5,8 +5,10 @@ import { joined, linear, row } from "./matrix.js";
 import { dot, mix } from "./verbs.js";
 import { Weights } from "./weights.js";
 
-/** How a head weighs a query's scores. @typedef {(scores: Float32Array, head: number, query: number)
- *   => Float32Array} Weigh */
+/**
+ * How a head weighs a query's scores.
+ * @typedef {(scores: Float32Array, head: number, query: number) => Float32Array} Weigh
+ */
 
 export class MultiHead {
   /** @param {Weights} weights @param {number} heads */

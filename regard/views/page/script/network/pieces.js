@@ -1,6 +1,7 @@
 // What a model reads, piece by piece: labels, words and marks. The twin of regard/pieces.
 
 /** @import {Text} from "../data.js" */
+/** @import {Said} from "./refusal.js" */
 
 /**
  * @typedef {{labels: string[], ids: number[], places: number[][], words: Word[],
@@ -15,10 +16,11 @@ const LETTER = `(?:(?![${IDEOGRAPH}])[\\p{L}\\p{N}_])`;
 const LETTERS = `${LETTER}+(?:[${MARKS}]+${LETTER}*)*`;
 /** Numbers, words with their inner apostrophes, and every other sign with its accents. */
 const WORDS = new RegExp(
-  `\\p{Nd}+(?:[.,]\\p{Nd}+)+|${LETTERS}(?:['\\u2019]${LETTERS})*|[^\\p{White_Space}\\x1c-\\x1f][${MARKS}]*`,
+  `\\p{Nd}+(?:[.,]\\p{Nd}+)+|${LETTERS}(?:['\\u2019]${LETTERS})*` +
+    `|[^\\p{White_Space}\\x1c-\\x1f][${MARKS}]*`,
   "gu",
 );
-/** White space as Python has it: also the separators of files and records, not the byte order mark. */
+/** White space as Python has it: with separators of records, without the byte order mark. */
 const BLANK = /^[\p{White_Space}\x1c-\x1f]$/u;
 const FULL = /[^\p{White_Space}\x1c-\x1f]/u;
 const ENDS = /^[\p{White_Space}\x1c-\x1f]+|[\p{White_Space}\x1c-\x1f]+$/gu;
@@ -109,7 +111,16 @@ export function textOf(pieces, name = "") {
     names: pieces.words.map((word) => word.name),
     special: places(pieces.special),
     separators: places(pieces.separators),
+    unknown: places(pieces.unknown),
   };
+}
+
+/** What is to be said of pieces that the model does not know. @param {Pieces} pieces
+ * @returns {Said[]} */
+export function unknown(pieces) {
+  const lost = pieces.unknown.filter(Boolean).length;
+  const all = pieces.special.filter((own) => !own).length;
+  return lost ? [["{lost} of {all} pieces are unknown to the model", { lost, all }]] : [];
 }
 
 /** Words, numbers and marks of a text. @param {string} text @returns {string[]} */

@@ -4,24 +4,27 @@ import { Arrays } from "../data.js";
 import { Bahdanau } from "./bahdanau.js";
 import { EncoderDecoder } from "./encoderdecoder.js";
 import { LanguageModel, LanguageTask } from "./languagemodel.js";
+import { NOTHING_TO_READ, Refusal } from "./refusal.js";
 import { Tokenizer } from "./tokenizer.js";
 import { Transformer } from "./transformer.js";
 import { TranslatorTask } from "./translation.js";
 import { Weights } from "./weights.js";
 import { WordByWord } from "./wordbyword.js";
 /** @import {Entry, Text} from "../data.js" */
+/** @import {Said} from "./refusal.js" */
 /** @import {Vocabulary} from "./tokenizer.js" */
 /** @import {Places} from "./weights.js" */
 /** @import {Wish} from "./wish.js" */
 
 /**
- * @typedef {{name: string, task: string, config: any, tokenizer: number, weights: Places}} ModelData
+ * @typedef {{name: string, task: string, config: any, tokenizer: number,
+ *   weights: Places}} ModelData
  * @typedef {{models: ModelData[], tokenizers: Vocabulary[], arrays: Entry[]}} LiveData
  * @typedef {{name: string, number: number, kind: string, part: string, recurrent: boolean,
  *   texts: [number, number], shape: [number, number], heads: number, weights: Float32Array,
  *   value?: Float32Array}} LookLayer weights: heads × queries × keys
  * @typedef {{text: string, tokens: string[], output: any, texts: Text[], layers: LookLayer[],
- *   notes: string[]}} Look what a model did with a text
+ *   notes: Said[]}} Look what a model did with a text
  * @typedef {{look: (text: string, wish: Wish, told: (part: any) => void) => Look}} Task
  */
 
@@ -65,11 +68,11 @@ export class Runner {
   /** @param {number} model @param {string} text @param {Wish} wish
    * @param {(part: any) => void} told of what is known before the end @returns {Promise<Look>} */
   async look(model, text, wish, told) {
-    if (!text.trim()) throw new Error("there is nothing to read: type at least one word");
+    if (!text.trim()) throw new Refusal(NOTHING_TO_READ);
     if (text.length > MOST_CHARACTERS) {
-      throw new Error(
-        `a text may have ${MOST_CHARACTERS} characters here, this one has ${text.length}: ` +
-          "give one sentence",
+      throw new Refusal(
+        "a text may have {most} characters here, this one has {count}: give one sentence",
+        { most: MOST_CHARACTERS, count: text.length },
       );
     }
     return (await this.task(model)).look(wellFormed(text), wish, told);

@@ -1,5 +1,5 @@
-// Text to token ids and back, by a learned vocabulary. The twin of regard/pieces/tokenizer.py, which
-// cuts by the library "tokenizers"; a test holds both to the same ids on hostile lines.
+// Text to token ids and back, by a learned vocabulary. The twin of regard/pieces/tokenizer.py,
+// which cuts by the library "tokenizers"; a test holds both to the same ids on hostile lines.
 
 import { fromLabels, isBlank, piecesOf, stripped } from "./pieces.js";
 /** @import {Pieces} from "./pieces.js" */

@@ -1,7 +1,8 @@
 // Translation: a sentence in, a sentence out, with what each token looked at.
 
 import { translate } from "./beam.js";
-import { before, textOf } from "./pieces.js";
+import { before, textOf, unknown } from "./pieces.js";
+import { NOTHING_TO_READ, Refusal } from "./refusal.js";
 import { EOS, Tokenizer } from "./tokenizer.js";
 import { WhatIf } from "./wish.js";
 /** @import {Hypothesis, Translator} from "./beam.js" */
@@ -25,11 +26,11 @@ export class TranslatorTask {
   look(text, wish, told) {
     const source = before(this.tokenizer.read(text), END, EOS);
     const count = source.ids.length;
-    if (count === 1) throw new Error("there is nothing to read: type at least one word");
+    if (count === 1) throw new Refusal(NOTHING_TO_READ);
     if (count > MOST_TOKENS) {
-      throw new Error(
-        `a sentence may have ${MOST_TOKENS} tokens, this one has ${count}: the time grows with ` +
-          "the square; give one sentence at a time",
+      throw new Refusal(
+        "a sentence may have {most} tokens, this one has {count}: give one sentence at a time",
+        { most: MOST_TOKENS, count },
       );
     }
     const found = translate(this.model, source.ids, new WhatIf(wish), (best) =>
@@ -42,14 +43,13 @@ export class TranslatorTask {
    * @param {Hypothesis} found @returns {Look} */
   seen(text, source, found) {
     const target = this.tokenizer.written(found.ids);
-    const lost = source.unknown.filter(Boolean).length;
     return {
       text,
       tokens: source.labels,
       output: this.tokenizer.decode(found.ids),
       texts: [textOf(target, "target"), textOf(source, "source")],
       layers: this.layers(found, target.labels.length, source.ids.length),
-      notes: lost ? [`${lost} of ${source.ids.length - 1} pieces are unknown to the model`] : [],
+      notes: unknown(source),
     };
   }
 

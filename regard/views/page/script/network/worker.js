@@ -17,7 +17,8 @@ async function answer({ data }) {
     const look = await runner?.look(model, text, wish, (part) => postMessage({ id, part }));
     postMessage({ id, look });
   } catch (error) {
-    postMessage({ id, error: error instanceof Error ? error.message : String(error) });
+    const { message, values } = /** @type {any} */ (error);
+    postMessage({ id, error: message ?? String(error), values });
   }
 }
 
