@@ -87,11 +87,17 @@ def policy(first: str = "page", *, connect: str = "'none'", worker: str = "") ->
     digest = _hash(whole_script(first, worker))
     workers = " worker-src blob:;" if worker else ""
     return (
+<<<<<<< HEAD
         f"default-src 'none'; script-src {digest}; style-src {_hash(style(first))};{workers} "
+=======
+        f"default-src 'none'; script-src {source_hash(script(first))}; "
+        f"style-src {source_hash(style())}; "
+>>>>>>> main
         f"img-src data: blob:; connect-src {connect}; base-uri 'none'; form-action 'none'"
     )
 
 
-def _hash(text: str) -> str:
+def source_hash(text: str) -> str:
+    """What a policy calls a script or style that stands in the page."""
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return f"'sha256-{digest}'"
