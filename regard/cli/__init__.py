@@ -27,11 +27,8 @@ COMMANDS = {
     "evaluate": "Score a trained model on text it has not seen.",
     "explain": "Show every step of attention for one word, with the real numbers.",
     "heads": "Which head of a real model does what, in one text or a corpus.",
-<<<<<<< HEAD
-    "live": "A page that carries models and runs them in the browser, offline.",
-=======
     "learn": "Learn attention: a course that runs its samples and checks its exercises.",
->>>>>>> main
+    "live": "A page that carries models and runs them in the browser, offline.",
     "look": "What every head of a real model does with a text.",
     "read": "Read a sentence word by word and show what each word attends to.",
     "serve": "Explore texts with a model in a browser on this machine.",

@@ -84,15 +84,11 @@ def policy(first: str = "page", *, connect: str = "'none'", worker: str = "") ->
 
     A page with a ``worker`` may start one from text that its own script holds.
     """
-    digest = _hash(whole_script(first, worker))
+    digest = source_hash(whole_script(first, worker))
     workers = " worker-src blob:;" if worker else ""
     return (
-<<<<<<< HEAD
-        f"default-src 'none'; script-src {digest}; style-src {_hash(style(first))};{workers} "
-=======
-        f"default-src 'none'; script-src {source_hash(script(first))}; "
-        f"style-src {source_hash(style())}; "
->>>>>>> main
+        f"default-src 'none'; script-src {digest}; "
+        f"style-src {source_hash(style(first))};{workers} "
         f"img-src data: blob:; connect-src {connect}; base-uri 'none'; form-action 'none'"
     )
 

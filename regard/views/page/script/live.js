@@ -146,7 +146,7 @@ function weightsOf(of) {
 async function run() {
   const mine = ++asked;
   form.told.textContent = t("running …");
-  root.dataset.running = "";
+  root.dataset.running = String(mine);
   const began = performance.now();
   const { value } = form.text;
   const place = wishes.before ? here() : null; // where the eye is, stays
@@ -164,7 +164,7 @@ async function run() {
   } catch (error) {
     if (mine === asked) tellNothing(error);
   }
-  delete root.dataset.running;
+  if (root.dataset.running === String(mine)) delete root.dataset.running;
 }
 
 /** What cannot be read is said, and nothing is shown in its place. @param {unknown} error */
