@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from pathlib import Path
 
 import click
 
@@ -15,6 +17,7 @@ from regard.errors import RegardError
 @click.option("--page", type=int, help="Begin at this page of the chapter, from 1.")
 @click.option("--no-run", is_flag=True, help="Show what the samples print and run none of them.")
 @click.option("--html", "html_to", metavar="FILE", help="Write the whole course as one HTML file.")
+@click.option("--notebooks", metavar="FOLDER", help="Write a Jupyter notebook for each chapter.")
 @click.option("--reset", is_flag=True, help="Forget where you were and what you solved.")
 def learn(
     chapter: str | None,
@@ -22,6 +25,7 @@ def learn(
     page: int | None,
     no_run: bool,
     html_to: str | None,
+    notebooks: str | None,
     reset: bool,
 ) -> None:
     """Learn attention: CHAPTER (a number or a name), or the list of chapters.
@@ -34,6 +38,7 @@ def learn(
     regard learn 1
     regard learn 5 > five.txt
     regard learn --html course.html
+    regard learn --notebooks notebooks
     """
     from regard.learn.bookmarks import Bookmarks
     from regard.learn.course import chapters, find_chapter, language_of
@@ -41,8 +46,13 @@ def learn(
     language = lang or language_of()
     if page is not None and chapter is None:
         raise RegardError("--page is a page of a CHAPTER: name one")
-    if html_to is not None:
-        _write_html(html_to, chapter, language)
+    if html_to is not None or notebooks is not None:
+        if chapter is not None:
+            raise RegardError("--html and --notebooks write the whole course: leave CHAPTER out")
+        if html_to is not None:
+            _write_html(html_to, language)
+        if notebooks is not None:
+            _write_notebooks(Path(notebooks), language)
         return
     marks = Bookmarks.load()
     if reset:
@@ -63,13 +73,11 @@ def learn(
         print_chapter(found, found.pages[(page or 1) - 1 :])
 
 
-def _write_html(to: str, chapter: str | None, language: str) -> None:
+def _write_html(to: str, language: str) -> None:
     from regard.cli.shared.output import check_outputs
     from regard.files import write_text
     from regard.learn.course import chapters
 
-    if chapter is not None:
-        raise RegardError("--html writes the whole course: leave CHAPTER out")
     check_outputs(html=to)
     course = chapters(language)
     from regard.learn.edition import edition
@@ -78,3 +86,15 @@ def _write_html(to: str, chapter: str | None, language: str) -> None:
     text = course_html(edition(course, language))
     write_text(to, text)
     click.echo(f"Written: {to} ({len(text.encode()) / 1e6:.1f} MB, {len(course)} chapters)")
+
+
+def _write_notebooks(folder: Path, language: str) -> None:
+    from regard.files import write_text
+    from regard.learn.course import chapters
+    from regard.learn.notebook import notebook
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for chapter in chapters(language):
+        content = json.dumps(notebook(chapter, language), ensure_ascii=False, indent=1)
+        write_text(folder / f"{chapter.name}.ipynb", content + "\n")
+    click.echo(f"Written: {len(chapters(language))} notebooks in {folder}")

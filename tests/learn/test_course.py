@@ -9,7 +9,13 @@ import pytest
 from regard.cli.shared.lesson import run_command
 from regard.errors import RegardError
 from regard.learn.chapter import Chapter, Sample, Written
-from regard.learn.course import chapters, find_chapter, language_of, languages
+from regard.learn.course import (
+    chapters,
+    check_answer,
+    find_chapter,
+    language_of,
+    languages,
+)
 from regard.learn.judge import CHECKED, judge, true_value
 from regard.learn.output import agrees
 from regard.learn.question import Question
@@ -82,3 +88,10 @@ def test_the_language_is_the_systems_if_it_is_there() -> None:
     assert language_of({}) == "en"
     with pytest.raises(RegardError, match=r"the course is not written in 'xx' \(there is: en"):
         chapters("xx")
+
+
+def test_an_answer_from_a_notebook() -> None:
+    assert check_answer("5.2", 0.155).right
+    assert not check_answer("5.1", [1, 0, 2]).right
+    with pytest.raises(RegardError, match=r"there is no exercise '55\.2'; did you mean"):
+        check_answer("55.2", 1)
