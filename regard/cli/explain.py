@@ -164,7 +164,7 @@ def _explain(
     if html_to is not None:
         from regard.views.page import subject_of_trace
 
-        start = {"view": "steps", "head": head, "query": place}
+        start = {"head": head, "query": place}
         shown = subject_of_trace(trace, subject.title or "", notes=said, start=start)
         write_page(html_to, shown, quietly=json_to == "-")
 
@@ -224,7 +224,7 @@ def _write_page(to: str, sides: list[Explained], quietly: bool) -> None:
     subjects = []
     for side in sides:
         start: dict[str, Any] = {"layer": side.layer, "head": side.head, "query": side.token}
-        start |= {"key": side.to.start, "view": "compare" if len(sides) > 1 else "steps"}
+        start |= {"key": side.to.start, "view": "compare" if len(sides) > 1 else "sentence"}
         note = Unknown(side.reading).note(side.model)
         subjects.append(
             subject_of_trace(

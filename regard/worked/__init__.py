@@ -9,4 +9,6 @@ consequence.py  wrong by itself, or because of earlier ones?
 working.py      the arithmetic of one number, written out
 remarks.py      mistakes of understanding, which no single number shows
 report.py       all this for a reader
+written.py      a file's text, from its content
+code/           somebody's own function, tried and judged
 """

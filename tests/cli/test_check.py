@@ -112,9 +112,9 @@ def test_a_file_that_cannot_be_read_is_one_line_and_exit_2(
 
 
 def test_a_wrong_option_is_one_line_too() -> None:
-    done = regard("check", "--jason", "-")
+    done = regard("check", "--jsn", "-")
     assert done.returncode == 2
-    assert done.stderr == "regard: error: No such option '--jason'. Did you mean '--json'?\n"
+    assert done.stderr == "regard: error: No such option '--jsn'. Did you mean '--json'?\n"
 
 
 def test_control_characters_in_a_file_cannot_act(tmp_path: Path) -> None:
@@ -156,3 +156,37 @@ def test_what_cannot_be_right_is_refused_before_torch_is_imported(tmp_path: Path
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stdout.split() == ["2", "False"]
+
+
+MINE = """
+import numpy as np
+
+def attention(q, k, v, mask=None):
+    scores = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])
+    raised = np.exp(scores - scores.max(-1, keepdims=True))
+    weights = raised / raised.sum(-1, keepdims=True)
+    print("looking")
+    return (weights if mask is None else weights * mask) @ v
+"""
+
+
+def test_own_code(tmp_path: Path) -> None:
+    file = tmp_path / "my_attention.py"
+    file.write_text(MINE)
+    done = regard("check", f"{file}:attention", "--mechanism", "scaled")
+    assert done.returncode == 1
+    flat = " ".join(done.stdout.split())
+    assert "Right without a mask; with one, its numbers are what you get if the mask is" in flat
+    assert "11 of 23 cases are wrong." in flat
+    assert "looking" in done.stderr
+    done = regard("check", f"{file}:attention", "--mechanism", "scaled", "--json", "-")
+    assert [fault["fault"] for fault in json.loads(done.stdout)["wrong"]] == ["masked late"]
+
+
+def test_own_code_needs_a_mechanism_and_examples_none(tmp_path: Path) -> None:
+    done = regard("check", "mine.py:attention")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "such as --mechanism scaled" in done.stderr
+    done = regard("check", CORRECTED, "--causal")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--causal goes with code" in done.stderr
