@@ -62,15 +62,15 @@ def learn(
     from regard.cli.shared.lesson import Lesson, print_chapter, print_contents
 
     if chapter is None:
-        print_contents(chapters(language), marks)
+        print_contents(chapters(language), marks, language)
         return
     found = find_chapter(chapter, language)
     if page is not None and not 1 <= page <= len(found.pages):
         raise RegardError(f"chapter {found.number} has pages 1 to {len(found.pages)}, got {page}")
     if sys.stdin.isatty() and sys.stdout.isatty():
-        Lesson(found, marks, run=not no_run).start(None if page is None else page - 1)
+        Lesson(found, marks, language, run=not no_run).start(None if page is None else page - 1)
     else:
-        print_chapter(found, found.pages[(page or 1) - 1 :])
+        print_chapter(found, found.pages[(page or 1) - 1 :], language)
 
 
 def _write_html(to: str, language: str) -> None:
