@@ -18,6 +18,7 @@ from regard.errors import RegardError
 @click.option("--no-run", is_flag=True, help="Show what the samples print and run none of them.")
 @click.option("--html", "html_to", metavar="FILE", help="Write the whole course as one HTML file.")
 @click.option("--notebooks", metavar="FOLDER", help="Write a Jupyter notebook for each chapter.")
+@click.option("--figures", metavar="FOLDER", help="Write pictures for slides: SVG and PNG.")
 @click.option("--reset", is_flag=True, help="Forget where you were and what you solved.")
 def learn(
     chapter: str | None,
@@ -26,6 +27,7 @@ def learn(
     no_run: bool,
     html_to: str | None,
     notebooks: str | None,
+    figures: str | None,
     reset: bool,
 ) -> None:
     """Learn attention: CHAPTER (a number or a name), or the list of chapters.
@@ -46,13 +48,17 @@ def learn(
     language = lang or language_of()
     if page is not None and chapter is None:
         raise RegardError("--page is a page of a CHAPTER: name one")
-    if html_to is not None or notebooks is not None:
+    if html_to is not None or notebooks is not None or figures is not None:
         if chapter is not None:
-            raise RegardError("--html and --notebooks write the whole course: leave CHAPTER out")
+            raise RegardError(
+                "--html, --notebooks and --figures are of the whole course: leave CHAPTER out"
+            )
         if html_to is not None:
             _write_html(html_to, language)
         if notebooks is not None:
             _write_notebooks(Path(notebooks), language)
+        if figures is not None:
+            _write_figures(Path(figures), language)
         return
     marks = Bookmarks.load()
     if reset:
@@ -98,3 +104,26 @@ def _write_notebooks(folder: Path, language: str) -> None:
         content = json.dumps(notebook(chapter, language), ensure_ascii=False, indent=1)
         write_text(folder / f"{chapter.name}.ipynb", content + "\n")
     click.echo(f"Written: {len(chapters(language))} notebooks in {folder}")
+
+
+def _write_figures(folder: Path, language: str) -> None:
+    from regard.learn.course import chapters
+    from regard.learn.figures import course_figures
+    from regard.views.picture.file import check_picture
+    from regard.views.picture.slide import save_slide
+
+    check_picture()
+    folder.mkdir(parents=True, exist_ok=True)
+    for figure in course_figures(chapters(language)):
+        for kind in ("svg", "png"):
+            save_slide(
+                folder / f"{figure.name}.{kind}",
+                kind,
+                figure.kind,
+                figure.values,
+                rows=figure.rows,
+                columns=figure.columns,
+                along=figure.along,
+                title=figure.title,
+            )
+        click.echo(f"Written: {folder / figure.name}.svg, .png")

@@ -9,5 +9,6 @@ runner.py    runs the samples of a chapter in their order
 output.py    whether a sample printed what the chapter shows
 seal.py      right answers that a page can check without showing them
 edition.py   all chapters as plain data;  notebook.py: a chapter as a notebook
+figures.py   pictures for slides, as plain data
 bookmarks.py where the reader was, kept from one day to the next
 """

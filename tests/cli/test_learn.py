@@ -49,7 +49,7 @@ def test_a_chapter_in_a_pipe_is_text() -> None:
         (["loking-back"], "no chapter 'loking-back'; did you mean 'looking-back'?"),
         (["1", "--page", "99"], "chapter 1 has pages 1 to "),
         (["--page", "2"], "--page is a page of a CHAPTER: name one"),
-        (["3", "--html", "x.html"], "--html and --notebooks write the whole course"),
+        (["3", "--html", "x.html"], "--html, --notebooks and --figures are of the whole"),
         (["--html", "/none/x.html"], "cannot write '/none/x.html'"),
         (["--lang", "xx"], "the course is not written in 'xx'"),
     ],
