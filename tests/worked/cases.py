@@ -21,6 +21,7 @@ SIZES = {
     **{"position": 3, "width": 2, "hidden": 3, "aligned": 5, "query": 2, "key": 3},
     **{"state": 3, "annotation": 5, "inner": 4, "memory width": 3, "key width": 2},
     **{"value width": 2, "output width": 3, "place": 5, "pairs": 4},
+    **{"inner attention": 4},
 }
 """How long an axis of a generated example is."""
 
@@ -72,7 +73,7 @@ LATER: dict[str, tuple[str, ...]] = dict.fromkeys(
     DIALECTS, ("queries", "keys", "values", "scores", "scaled")
 )
 """What a generated example does not give, because it follows from what it gives."""
-LATER |= {"softmax": ()}
+LATER |= dict.fromkeys(("softmax", "softmax-gradient", "rotary"), ())
 
 
 def axes(name: str, key: str, options: dict[str, Any]) -> tuple[str, ...]:
@@ -96,7 +97,7 @@ def replayed(example: Example) -> None:
     }
     own = [s for s in stages(example) if s.name in true and s.name not in example.given]
     made = {stage.name: stage for stage in own}
-    first = {"input", "memory", "embedding", "positions", "mask"}
+    first = {"input", "memory", "embedding", "word", "sublayer", "upstream", "mask"}
     left = true.keys() - made.keys() - example.given.keys()
     assert {name.split("/")[-1] for name in left} <= first
     for name, stage in made.items():
