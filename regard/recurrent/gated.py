@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from regard.record import note, recording
 from regard.recurrent.scan.gated import gated_scan
-from regard.recurrent.simple import note_states
+from regard.recurrent.simple import note_input, note_states
 
 
 class GatedUnit(nn.Module):
@@ -104,8 +104,8 @@ class GatedUnit(nn.Module):
         states = gated_scan(projected, first, self.gates, self.candidate, padded)
         states = (states.flip(0) if backward else states).transpose(0, 1)
         if recording():
+            note_input(x)
             note_states(
-                x,
                 states,
                 formula=self.formula,
                 meaning="What the unit remembers after each position, read "

@@ -32,7 +32,7 @@ def format_report(report: Report) -> Group:
         lines += ["", _wrong_table(report)]
     for remark in report.remarks:
         lines += ["", Text("! ", style="bold yellow").append(remark, style="default")]
-    return Group(*lines, "", _verdict(report))
+    return Group(*lines, "", format_verdict(report))
 
 
 def _wrong_table(report: Report) -> Padding:
@@ -45,19 +45,21 @@ def _wrong_table(report: Report) -> Padding:
             Text(place(wrong)),
             Text(f"{wrong.claimed:.6g}", style="red"),
             Text(f"{wrong.correct:.6g}", style="green"),
-            Text(_because(report, wrong)),
+            Text(because(report, wrong)),
         )
     return Padding(table, (0, 0, 0, 2), expand=False)
 
 
-def _because(report: Report, wrong: Wrong) -> str:
+def because(report: Report, wrong: Wrong) -> str:
+    """How the right number comes about, and what made the wrong one, where that is known."""
     how = working(report.example, report.trace, wrong.step, wrong.index)
     if wrong.slip:
         how += f"; {wrong.claimed:g} is what you get if {wrong.slip}"
     return f"{how}  (follows from the numbers claimed before)" if wrong.carried else how
 
 
-def _verdict(report: Report) -> Text:
+def format_verdict(report: Report) -> Text:
+    """How many are wrong, and where it went wrong first."""
     right = report.right
     if not report.wrong:
         text = Text(f"All {right} numbers are right.", style="bold green")

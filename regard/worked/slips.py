@@ -268,8 +268,8 @@ def _of_another_word(step: str, known: Steps) -> Iterator[Slip]:
 def _rounded(example: Example, step: str, known: Steps) -> Iterator[Slip]:
     """The step made of numbers that were rounded before."""
     stage = _stage(example, step)
-    if stage is None or step in example.given:
-        return
+    if stage is None or stage.gathers or step in example.given:
+        return  # of what is gathered, each row has its own
     parts = [n for n in stage.needs if n in known]
     for digits in (3, 2, 1, 0):
         cut = {name: np.round(known[name], digits) for name in parts}

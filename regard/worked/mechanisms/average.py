@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from regard.recurrent.simple import note_input
 from regard.vectors.words import average
 from regard.worked.example import Example
-from regard.worked.mechanisms.tape import note_input
 from regard.worked.stage import Known, Stage, Wrongly, weights_of
 
 

@@ -9,6 +9,7 @@ from torch import Tensor
 from regard.attention import Mask, MultiHeadAttention
 from regard.models.layers import EncoderLayer
 from regard.models.padding import RealRows
+from regard.recurrent.simple import note_input
 from regard.worked.example import Example
 from regard.worked.mechanisms import attention
 from regard.worked.mechanisms.layers import (
@@ -19,7 +20,6 @@ from regard.worked.mechanisms.layers import (
     residual_stage,
 )
 from regard.worked.mechanisms.module import filled
-from regard.worked.mechanisms.tape import note_input
 from regard.worked.stage import Known, Stage, under, weights_of
 
 LINEARS = {"query": "q", "key": "k", "value": "v", "output": "o"}

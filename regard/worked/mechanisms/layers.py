@@ -10,9 +10,9 @@ from torch import Tensor
 from regard.models.layers import FeedForward, add
 from regard.models.norm import LayerNorm, moments, standardised
 from regard.record import note
+from regard.recurrent.simple import note_input
 from regard.worked.example import Example
 from regard.worked.mechanisms.module import filled
-from regard.worked.mechanisms.tape import note_input
 from regard.worked.stage import Known, Stage, Wrongly, weights_of
 
 

@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 
 from regard.record import note
+from regard.recurrent.simple import note_input
 from regard.vectors.positions import Learned, sinusoidal
 from regard.worked.example import Example
 from regard.worked.mechanisms.module import filled
-from regard.worked.mechanisms.tape import note_input
 from regard.worked.stage import Known, Stage, Wrongly, weights_of
 
 AXES = ("position", "width")

@@ -17,7 +17,9 @@ from tests.worked.cases import Numbers, generated, replayed
 def test_it_is_torchs_layer(norm: str, causal: bool) -> None:
     example = generated(("encoder-block", {"norm": norm}), 7)
     rng = np.random.default_rng(8)
-    given: dict[str, Numbers] = {n: rng.normal(size=v.shape) for n, v in example.given.items()}
+    given: dict[str, Numbers] = {
+        name: np.asarray(rng.normal(size=value.shape)) for name, value in example.given.items()
+    }
     for name in ("w_q", "w_k", "w_v", "w_o"):
         given[name] = rng.normal(size=(2, 2))
     for name in ("b_q", "b_k", "b_v"):
