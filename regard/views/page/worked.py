@@ -11,7 +11,7 @@ from regard.text import visible
 from regard.trace import Step, Trace
 from regard.views.compared import Compared, Index, labels_of, row_label, rows_of
 from regard.views.page.file import visible_title
-from regard.views.page.inline import hashed, style
+from regard.views.page.inline import source_hash, style
 from regard.views.terminal.numbers import decimals, number
 
 MOST_ROWS = 200
@@ -33,7 +33,7 @@ def worked_section(
 
 def worked_page(title: str, section: str) -> str:
     """A page that holds such a section and nothing else: no script, nothing fetched."""
-    policy = f"default-src 'none'; style-src {hashed(style())}; base-uri 'none'"
+    policy = f"default-src 'none'; style-src {source_hash(style())}; base-uri 'none'"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{html.escape(policy)}">\n'
