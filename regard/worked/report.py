@@ -22,12 +22,13 @@ def format_report(report: Report) -> Group:
         Text(f"{example.mechanism}{layout}: {words}", style="dim"),
         "",
     ]
+    longest = max((16, *(len(name) + 2 for name in report.claims)))
     for name, claim in report.claims.items():
         bad = sum(w.step == name for w in report.wrong)
         total = int(claim.made.sum())
         mark = Text("✗ " if bad else "✓ ", style="bold red" if bad else "bold green")
         state = f"{bad} of {total} wrong" if bad else f"{total} right"
-        lines.append(mark.append(f"{name:<16}{state}", style="default"))
+        lines.append(mark.append(f"{name:<{longest}}{state}", style="default"))
     if report.wrong:
         lines += ["", wrong_table(report)]
     for remark in report.remarks:

@@ -41,6 +41,14 @@ def stages(example: Example) -> list[Stage]:
     return made
 
 
+def attention_in(example: Example) -> tuple[Example, str] | None:
+    """The attention that is a part of the mechanism, as an example of its own, and its scope."""
+    family = _family(example)
+    if not hasattr(family, "attention_of"):
+        return None
+    return family.attention_of(example), getattr(family, "SCOPE", "")
+
+
 def _family(example: Example) -> ModuleType:
     return import_module(f"regard.worked.mechanisms.{example.dialect.family}")
 

@@ -91,6 +91,6 @@ def _row(step: Step, row: Index, labels: dict[int, list[str]], claim: Compared |
     )
     why = "<br>".join(map(_text, claim.reasons(row)))
     return (
-        f'{made}<tr class="claimed"><th scope="row">claimed</th>{marked}</tr>'
-        f'<tr class="why"><td></td><td colspan="{len(texts)}">{why}</td></tr>'
+        f'{made}<tr class="claimed"><th scope="row">claimed</th>{marked}'
+        f'<td class="why">{why}</td></tr>'
     )

@@ -23,6 +23,8 @@ from regard.worked.mechanisms.module import filled
 from regard.worked.stage import Known, Stage, under, weights_of
 
 LINEARS = {"query": "q", "key": "k", "value": "v", "output": "o"}
+SCOPE = "self-attention/"
+"""Where the steps of attention are."""
 OWN = tuple(f"{kind}_{letter}" for letter in LINEARS.values() for kind in ("w", "b"))
 """The arrays of attention."""
 
