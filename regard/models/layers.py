@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.attention import Attended, KeyValueCache, Mask, MultiHeadAttention, causal
@@ -37,11 +39,20 @@ class LayerConfig(Protocol):
     def dropout(self) -> float: ...
 
 
-class FeedForward(nn.Module):
-    """y = W_2 relu(W_1 x + b_1) + b_2, at each position (Vaswani et al. 2017, section 3.3)."""
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": torch.relu_, "silu": F.silu}
+"""By their names in a config: max(0, x), and x / (1 + exp(−x))."""
+_INNER = ("position", "inner")
 
-    def __init__(self, width: int, inner: int) -> None:
+
+class FeedForward(nn.Module):
+    """y = W_2 f(W_1 x + b_1) + b_2, at each position (Vaswani et al. 2017, section 3.3).
+
+    f is relu there; what other libraries trained may have another one.
+    """
+
+    def __init__(self, width: int, inner: int, activation: str = "relu") -> None:
         super().__init__()
+        self.activation = ACTIVATIONS[activation]
         self.inner, self.outer = nn.Linear(width, inner), nn.Linear(inner, width)
         for linear in (self.inner, self.outer):
             nn.init.xavier_uniform_(linear.weight)
@@ -49,19 +60,19 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         inner: Tensor = self.inner(x)
-        if recording():
-            axes = ("position", "inner")
-            note("inner", inner, axes=axes, formula="W_1 x + b_1", meaning=_INNER)
-            note("rectified", inner.relu(), axes=axes, formula="max(0, W_1 x + b_1)",
-                 meaning="What is below 0 becomes 0.")  # fmt: skip
-        y: Tensor = self.outer(inner.relu_())
-        if recording():
-            note("output", y, axes=("position", "width"), formula="W_2 max(0, W_1 x + b_1) + b_2",
-                 meaning="Back in the width of a vector.")  # fmt: skip
+        if not recording():
+            y: Tensor = self.outer(self.activation(inner))
+            return y
+        f = "max(0, W_1 x + b_1)" if self.activation is torch.relu_ else "f(W_1 x + b_1)"
+        note("inner", inner, axes=_INNER, formula="W_1 x + b_1",
+             meaning="Each vector in the width between the two matrices.")  # fmt: skip
+        activated = self.activation(inner)
+        note("activated", activated, axes=_INNER, formula=f,
+             meaning="What keeps two matrices from being one.")  # fmt: skip
+        y = self.outer(activated)
+        note("output", y, axes=("position", "width"), formula=f"W_2 {f} + b_2",
+             meaning="Back in the width of a vector.")  # fmt: skip
         return y
-
-
-_INNER = "Each vector in the width between the two matrices."
 
 
 def add(x: Tensor, y: Tensor) -> Tensor:
@@ -80,12 +91,12 @@ def add(x: Tensor, y: Tensor) -> Tensor:
 class TransformerLayer(nn.Module):
     """What both kinds of layer share: how a sublayer joins the stream."""
 
-    def __init__(self, config: LayerConfig) -> None:
+    def __init__(self, config: LayerConfig, activation: str = "relu") -> None:
         super().__init__()
         self.before = config.norm == "pre"
         self.attention = MultiHeadAttention(config.width, config.heads)
         self.attention_norm = LayerNorm(config.width)
-        self.feedforward = FeedForward(config.width, config.feedforward)
+        self.feedforward = FeedForward(config.width, config.feedforward, activation)
         self.feedforward_norm = LayerNorm(config.width)
         self.dropout = Dropout(config.dropout)
 
@@ -114,8 +125,8 @@ class EncoderLayer(TransformerLayer):
 class DecoderLayer(TransformerLayer):
     """Causal self-attention, cross-attention to the encoder's memory, feed-forward."""
 
-    def __init__(self, config: LayerConfig) -> None:
-        super().__init__(config)
+    def __init__(self, config: LayerConfig, activation: str = "relu") -> None:
+        super().__init__(config, activation)
         self.cross = MultiHeadAttention(config.width, config.heads)
         self.cross_norm = LayerNorm(config.width)
 

@@ -51,8 +51,14 @@ ATTENTIVE = 'mechanism = "simple-rnn+attention"\nx = [[1, 0]]\na = [[1, 0, 1]]\n
             ATTENTIVE + "align = 'dot'\nw = [[1, 1]]\nv = [1]",
             'w goes with align = "additive", and here align is "dot": drop w, or change align',
         ),
-        (ATTENTIVE + "form = 'xhc'", "form must be one of xc, xch, got 'xhc'; did you mean 'xc' or 'xch'?"),
-        ('mechanism = "softmax"\nscores = [[1]]\ntemperature = 0', "must be a number above 0, got 0"),
+        (
+            ATTENTIVE + "form = 'xhc'",
+            "form must be one of xc, xch, got 'xhc'; did you mean 'xc' or 'xch'?",
+        ),
+        (
+            'mechanism = "softmax"\nscores = [[1]]\ntemperature = 0',
+            "must be a number above 0, got 0",
+        ),
         (
             'mechanism = "softmax"\nscores = [[1]]\nd_k = 4',
             "mechanism 'softmax' has no d_k; it has mask, temperature",

@@ -135,9 +135,9 @@ def feedforward_stages(source: str) -> list[Stage]:
     forgotten = Wrongly("max(0, …) is forgotten", lambda k: outer(k, k["inner"]))
     return [
         Stage("inner", (source,), inner, weights=("w_1", "b_1")),
-        Stage("rectified", ("inner",), lambda k: k["inner"].relu(),
+        Stage("activated", ("inner",), lambda k: k["inner"].relu(),
               slips=(Wrongly("max(0, …) is forgotten", lambda k: k["inner"]), *taken)),
-        Stage("output", ("rectified",), lambda k: outer(k, k["rectified"]),
+        Stage("output", ("activated",), lambda k: outer(k, k["activated"]),
               weights=("w_2", "b_2"), slips=(forgotten,)),
     ]  # fmt: skip
 
