@@ -15,9 +15,11 @@ from regard.errors import RegardError
 from regard.text import visible
 
 if TYPE_CHECKING:
-    from regard.worked.check import Report
+    from regard.worked.check import Report, RunReport
     from regard.worked.code.faults import CodeReport
     from regard.worked.source import ExampleFile
+
+    Result = Report | RunReport | CodeReport
 
 
 @click.command()
@@ -97,9 +99,7 @@ def _check_all(files: tuple[str, ...], how: dict[str, Any], quietly: bool) -> tu
     return results, code
 
 
-def _checked(
-    name: str, run: Callable[[], Report | CodeReport], quietly: bool
-) -> tuple[dict[str, Any], int]:
+def _checked(name: str, run: Callable[[], Result], quietly: bool) -> tuple[dict[str, Any], int]:
     """One of several: its result with its name, and its exit code."""
     try:
         report = run()
@@ -117,7 +117,7 @@ def _raise(error: RegardError) -> NoReturn:
     raise error
 
 
-def _checks(file: str, how: dict[str, Any]) -> list[tuple[str, Callable[[], Report | CodeReport]]]:
+def _checks(file: str, how: dict[str, Any]) -> list[tuple[str, Callable[[], Result]]]:
     """What is to be checked in a file, by name, refused, if it must be, before torch is
     imported."""
     from regard.worked.code.load import names_code
@@ -142,24 +142,25 @@ def _check_code(file: str, how: dict[str, Any]) -> CodeReport:
     return judge(load(file, how.get("seconds", SECONDS)), **how)
 
 
-def _check_example(source: ExampleFile) -> Report:
-    from regard.worked.claims import check_written
-    from regard.worked.example import Example
+def _check_example(source: ExampleFile) -> Report | RunReport:
+    from regard.worked.runs import claimed
 
-    example = Example.from_file(source)
-    check_written(example)
-    from regard.worked.check import check_example
+    claimed(source)  # what cannot be right is refused before torch is imported
+    from regard.worked.check import check_file
 
-    return check_example(example)
+    return check_file(source)
 
 
-def _print(report: Report | CodeReport) -> None:
+def _print(report: Result) -> None:
     from regard.views.terminal.console import make_console
-    from regard.worked.check import Report
+    from regard.worked.check import Report, RunReport
     from regard.worked.code.report import format_code_report
-    from regard.worked.report import format_report
+    from regard.worked.report import format_report, format_runs
 
     console = make_console()
-    console.print(
-        format_report(report) if isinstance(report, Report) else format_code_report(report)
-    )
+    if isinstance(report, Report):
+        console.print(format_report(report))
+    elif isinstance(report, RunReport):
+        console.print(format_runs(report))
+    else:
+        console.print(format_code_report(report))

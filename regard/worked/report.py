@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from regard.text import visible
-from regard.worked.check import Report, Wrong
+from regard.worked.check import Report, RunReport, Wrong
 from regard.worked.working import working
 
 
@@ -33,6 +33,24 @@ def format_report(report: Report) -> Group:
     for remark in report.remarks:
         lines += ["", Text("! ", style="bold yellow").append(remark, style="default")]
     return Group(*lines, "", _verdict(report))
+
+
+def format_runs(report: RunReport) -> Group:
+    """Claims about runs, after the numbers claimed beside them."""
+    lines: list[RenderableType] = []
+    if report.numbers is not None:
+        lines += [format_report(report.numbers), ""]
+    for result in report.results:
+        claim = result.claim
+        mark, style = ("✓ ", "bold green") if result.right else ("✗ ", "bold red")
+        said = f"{visible(claim.command)}: {visible(claim.path)} is {visible(str(result.got))}"
+        claimed = "" if result.right else f", claimed {visible(str(claim.value))}"
+        lines.append(Text(mark, style).append(f"{said}{claimed}", style="default"))
+    wrong = sum(not result.right for result in report.results)
+    text = f"{wrong} of {len(report.results)} claims about runs are wrong."
+    if not wrong:
+        text = f"All {len(report.results)} claims about runs are right."
+    return Group(*lines, "", Text(text, "bold red" if wrong else "bold green"))
 
 
 def wrong_table(report: Report) -> Padding:
