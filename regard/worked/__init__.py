@@ -12,4 +12,5 @@ remarks.py      mistakes of understanding, which no single number shows
 report.py       all this for a reader
 written.py      a file's text, from its content
 code/           somebody's own function, tried and judged
+exercises/      worked examples made up for a learner
 """

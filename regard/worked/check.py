@@ -11,13 +11,14 @@ import numpy as np
 
 from regard.errors import ExampleError, RegardError
 from regard.trace import Array, Trace
-from regard.worked.claims import Claim, claims_of
+from regard.worked.claims import BLANK, Claim, blanks, claims_of
 from regard.worked.code.faults import CodeReport
 from regard.worked.code.judge import SECONDS, judge
 from regard.worked.consequence import Consequences
 from regard.worked.diagnosis import diagnose, rounded_too_far
 from regard.worked.dialects import DIALECTS
 from regard.worked.example import Example
+from regard.worked.fields import count
 from regard.worked.formats import read_example
 from regard.worked.remarks import remarks_on
 from regard.worked.runs import RunResult, check_runs, claimed
@@ -191,6 +192,9 @@ def check_example(example: Example) -> Report:
             if step.path in claims:
                 _compare(report, claims[step.path], step.value)
         report.remarks = remarks_on(example, trace, claims)
+    blank = blanks(example)
+    if blank:
+        report.remarks.append(f"{count(blank, 'number')} left blank ({BLANK}).")
     return report
 
 

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from regard.text import visible
 from regard.worked.check import Report, RunReport, Wrong
+from regard.worked.claims import BLANK
 from regard.worked.working import working
 
 
@@ -27,6 +28,8 @@ def format_report(report: Report) -> Group:
         total = int(claim.made.sum())
         mark = Text("✗ " if bad else "✓ ", style="bold red" if bad else "bold green")
         state = f"{bad} of {total} wrong" if bad else f"{total} right"
+        if not total:
+            mark, state = Text("· ", style="dim"), "blank"
         lines.append(mark.append(f"{name:<16}{state}", style="default"))
     if report.wrong:
         lines += ["", wrong_table(report)]
@@ -78,6 +81,8 @@ def _because(report: Report, wrong: Wrong) -> str:
 
 def _verdict(report: Report) -> Text:
     right = report.right
+    if not report.wrong and not right:
+        return Text(f"Nothing is filled in yet: put a number for each {BLANK}.", style="bold")
     if not report.wrong:
         text = Text(f"All {right} numbers are right.", style="bold green")
         return text.append(" But see the remarks.", style="yellow") if report.remarks else text
