@@ -63,6 +63,8 @@ class Ended(NamedTuple):
     stderr: str
     left: list[str]
     """Files that nobody asked for."""
+    most: int
+    """Lines of error that it may have: ``check`` has one for each of its files."""
 
     @property
     def problem(self) -> str:
@@ -73,9 +75,7 @@ class Ended(NamedTuple):
             return "traceback"
         if self.code not in GOOD:
             return f"exit code {self.code}"
-        if sum(line.startswith("regard: error") for line in errors) > 1:
-            return "several errors"
-        if self.code == 2 and len(errors) != 1:
+        if self.code == 2 and not 1 <= len(errors) <= self.most:
             return f"{len(errors)} lines of error"
         return "half-written file" if self.left else ""
 
@@ -208,7 +208,7 @@ def forked(case: Case, folder: Path) -> Ended:
         code = _waited(child, case.event)
         said.seek(0)
         stderr = said.read().decode("utf-8", "replace")
-    return Ended(code, stderr, _left(folder))
+    return Ended(code, stderr, _left(folder), _most(case))
 
 
 def _in_child(case: Case, folder: Path, stderr: int) -> None:
@@ -279,7 +279,7 @@ def process(case: Case, folder: Path) -> Ended:
             code = _polled(started, case.event)
         said.seek(0)
         stderr = said.read().decode("utf-8", "replace")
-    return Ended(code, stderr, _left(folder))
+    return Ended(code, stderr, _left(folder), _most(case))
 
 
 def _polled(started: subprocess.Popen[bytes], event: str) -> int | None:
@@ -293,6 +293,10 @@ def _polled(started: subprocess.Popen[bytes], event: str) -> int | None:
     except subprocess.TimeoutExpired:
         started.kill()
         return None
+
+
+def _most(case: Case) -> int:
+    return max(1, len(case.arguments) - 1) if case.arguments[:1] == ["check"] else 1
 
 
 def _left(folder: Path) -> list[str]:

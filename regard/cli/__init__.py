@@ -27,6 +27,7 @@ COMMANDS = {
     "evaluate": "Score a trained model on text it has not seen.",
     "explain": "Show every step of attention for one word, with the real numbers.",
     "heads": "Which head of a real model does what, in one text or a corpus.",
+    "learn": "Learn attention: a course that runs its samples and checks its exercises.",
     "look": "What every head of a real model does with a text.",
     "read": "Read a sentence word by word and show what each word attends to.",
     "serve": "Explore texts with a model in a browser on this machine.",
@@ -74,25 +75,33 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a character gets a ?
             stream.reconfigure(errors="replace")
     try:
-        if COMPLETE in os.environ:
-            sys.exit(complete(os.environ[COMPLETE]))
-        code = run(sys.argv[1:] if arguments is None else arguments)
-    except click.ClickException as error:
-        code = fail(error.format_message())
-    except RegardError as error:
-        code = fail(str(error))
-    except (KeyboardInterrupt, click.Abort):
+        code = exit_code(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:  # a second one, or while the last line was written
         code = 130
+    sys.exit(code)
+
+
+def exit_code(arguments: list[str]) -> int:
+    """Run the command, and say in one line what ended it."""
+    try:
+        if COMPLETE in os.environ:
+            return complete(os.environ[COMPLETE])
+        return run(arguments)
+    except click.ClickException as error:
+        return fail(error.format_message())
+    except RegardError as error:
+        return fail(str(error))
+    except (KeyboardInterrupt, click.Abort):
         click.echo("regard: stopped", err=True)
+        return 130
     except BrokenPipeError:  # `regard … | head`: the reader has seen enough
-        code = 141  # what a shell reports of a program that a closed pipe ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141  # what a shell reports of a program that a closed pipe ended
     except OSError as error:  # of a file that no command had thought of
         named = f": {error.filename!r}" if error.filename else ""
-        code = fail(f"{error.strerror or error}{named}")
+        return fail(f"{error.strerror or error}{named}")
     except MemoryError as error:
-        code = fail(f"there is not enough memory for this {error}")
-    sys.exit(code)
+        return fail(f"there is not enough memory for this {error}")
 
 
 def run(arguments: list[str]) -> int:

@@ -42,6 +42,9 @@ class LookOptions:
     compare_model: str | None
     png: str | None
     svg: str | None
+    image: str | None
+    at: str | None
+    piece: int | None
 
     @property
     def pictures(self) -> dict[str, str]:
@@ -59,9 +62,32 @@ class LookOptions:
             raise RegardError(
                 "--compare and --compare-model put a second side on a page: add --html"
             )
+        self._check_image()
         check_outputs(
             json=self.json_to, csv=self.csv_to, html=self.html_to, png=self.png, svg=self.svg
         )
+
+    def _check_image(self) -> None:
+        given = {"--at": self.at, "--piece": self.piece}
+        if self.image is None:
+            for name, value in given.items():
+                if value is not None:
+                    raise RegardError(f"{name} is a place in an image: it goes with --image")
+            return
+        if None not in given.values():
+            raise RegardError("--at and --piece both name a piece of the image: give one of them")
+        of_texts = {
+            "--word": self.word,
+            "--words": self.words or None,
+            "--part": self.part,
+            "--target": self.target,
+            "--max-tokens": self.max_tokens,
+            "--compare": self.compare,
+            "--compare-model": self.compare_model,
+        }
+        for name, value in of_texts.items():
+            if value is not None:
+                raise RegardError(f"{name} is for texts, and --image gives an image")
 
     def request(self, part: str) -> LookRequest:
         from regard.pieces.look import LookRequest
@@ -102,6 +128,9 @@ class LookOptions:
 @click.option("--compare-model", metavar="MODEL", help="With --html: another model beside it.")
 @click.option("--png", metavar="FILE", help="Draw a picture.")
 @click.option("--svg", metavar="FILE", help="Draw a picture; its text stays text.")
+@click.option("--image", metavar="FILE", help="An image in place of a text: a model of vision.")
+@click.option("--at", metavar="X,Y", help="With --image: what the patch at this pixel attends to.")
+@click.option("--piece", type=Whole(0), metavar="N", help="With --image: this piece, from 0.")
 def look(model: str, text: str | None, file: str | None, **given: Any) -> None:
     """What every head of MODEL does with TEXT (- reads standard input).
 
@@ -111,9 +140,15 @@ def look(model: str, text: str | None, file: str | None, **given: Any) -> None:
     regard look minilm "The animal didn't cross the street because it was too tired"
     regard look minilm "The animal didn't cross the street" --word animal --words
     regard look smollm2 --file story.txt --layer 12 --head 3 --png head.png
+    regard look ./vit --image cat.png --at 120,80 --png cat-looks.png
     """
     options = LookOptions(**given)
     options.check()
+    if options.image is not None:
+        if text is not None or file is not None:
+            raise RegardError("look takes a text or --image FILE; got both")
+        look_at_picture(model, options.image, options)
+        return
     content = read_text(text, file)
     if options.pictures:
         from regard.views.picture.file import check_picture
@@ -129,7 +164,45 @@ def look(model: str, text: str | None, file: str | None, **given: Any) -> None:
         exit_stopped(found)
 
 
-def _write(found: Look, options: LookOptions) -> None:
+def look_at_picture(name: str, file: str, options: LookOptions) -> None:
+    """What a model of vision does with an image."""
+    from dataclasses import replace
+
+    from regard.cli.shared.image import (
+        chosen_piece,
+        load_images,
+        look_at_image,
+        read_at,
+        shown_weights,
+    )
+    from regard.views.terminal.console import make_console
+    from regard.views.terminal.image import print_image
+
+    at = read_at(options.at)
+    model = load_images(name)
+    image = model.read(file)
+    piece = chosen_piece(image, at, options.piece)
+    request = replace(options.request(""), word=image.pieces.labels[piece], cells=0)
+    found, stopped = look_at_image(model, image, request)
+    weights, title = shown_weights(found)
+    asked = options.at is not None or options.piece is not None
+    for kind, path in options.pictures.items():
+        from regard.views.picture.image import save_image
+
+        save_image(image, weights, piece, title, path, kind)
+    if options.json_to != "-":
+        print_image(image, weights, piece, title, make_console())
+    _write(found if asked else replace(found, place=None), options, pictures=False)
+    if options.html_to is not None and not stopped:
+        from regard.inside.look.page import open_at
+
+        assert found.page is not None
+        write_page(options.html_to, open_at(found.page, found, file), quietly=False)
+    if stopped:
+        exit_stopped(found)
+
+
+def _write(found: Look, options: LookOptions, *, pictures: bool = True) -> None:
     from regard.inside.look.files import look_json, write_csv
     from regard.views.terminal.console import make_console
     from regard.views.terminal.look import print_look
@@ -139,7 +212,7 @@ def _write(found: Look, options: LookOptions) -> None:
         write_json(content, options.json_to)
     if options.csv_to:
         write_csv(found, options.csv_to)
-    for kind, path in options.pictures.items():
+    for kind, path in options.pictures.items() if pictures else ():
         from regard.views.picture.look import save_picture
 
         save_picture(found, path, kind)

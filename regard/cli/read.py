@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -41,6 +42,7 @@ LONG = 500
     help="A language model that comes with regard, or a run folder of your own.",
 )
 @click.option("--file", metavar="FILE", help="Read its lines; - is standard input.")
+@click.option("--image", metavar="FILE", help="With a model of images: read this one.")
 @click.option("--layer", type=Whole(0), help="This layer's attention, from 0; else the last one's.")
 @click.option("--head", type=Whole(0), help="Transformer: this head's, from 0; else their mean.")
 @click.option("--all", "everything", is_flag=True, help="Every layer and head, one by one.")
@@ -53,6 +55,7 @@ def read(
     sentences: tuple[str, ...],
     model: str,
     file: str | None,
+    image: str | None,
     layer: int | None,
     head: int | None,
     everything: bool,
@@ -66,11 +69,20 @@ def read(
     regard read "The FBI is chasing a criminal on the run ."
     regard read --model simple-rnn+attention "Tom said that he was tired."
     regard read --model runs/reviews "a gripping film"
+    regard read --model runs/digits --image seven.png
 
     Each line is one more word: the bits that it was unexpected by, and the words read so far with
     the attention that the new word gives them, in hundredths. A classifier shows its label and the
     words that it decided by.
     """
+    if image is not None:
+        others = (file, layer, head, everything or None, html_to, trace_to)
+        if sentences or any(option is not None for option in others):
+            raise RegardError(
+                "--image is read alone: of the other options it takes --model, --json"
+            )
+        read_image(model, image, json_to)
+        return
     texts = texts_of(sentences, file, "read")
     if everything and (layer is not None or head is not None):
         raise RegardError("--all shows every layer and head: leave --layer and --head out")
@@ -93,7 +105,6 @@ def read(
                 only.model,
                 only.pieces,
                 quietly=json_to == "-",
-                start={"view": "reading"},
             )
         if trace_to is not None:
             only.trace.save(trace_to)
@@ -102,6 +113,28 @@ def read(
         write_json_lines((reading.summary().to_json() for reading in readings), json_to)
     else:
         _print(readings, layer, head, everything)
+
+
+def read_image(model: str, file: str, json_to: str | None) -> None:
+    """Print what a classifier says of an image, and the patches that it decided by."""
+    check_outputs(json=json_to)
+    from regard.inside.imagereading import judge_image
+    from regard.text import visible
+    from regard.views.terminal.console import make_console
+    from regard.views.terminal.image import print_image
+
+    verdict = judge_image(model, file)
+    shares = dict(zip(verdict.labels, verdict.probabilities, strict=True))
+    if json_to is not None:
+        weights = [float(weight) for weight in verdict.weights]
+        content = {"model": model, "image": file, "labels": shares, "weights": weights}
+        write_json_lines([json.dumps(content, ensure_ascii=False)], json_to)
+        return
+    console = make_console()
+    for label, share in list(shares.items())[:5]:
+        console.print(f"{100 * share:6.2f} %  {visible(label)}", markup=False, highlight=False)
+    if verdict.image is not None:
+        print_image(verdict.image, verdict.weights, None, "what it decided by", console)
 
 
 def _noted(

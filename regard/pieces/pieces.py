@@ -10,7 +10,8 @@ from regard.errors import UnknownWordError
 from regard.text import Word, find_token, not_among
 
 Place = tuple[int, ...]
-"""Where a piece stands in the thing: of a text its characters, (start, stop); () is nowhere."""
+"""Where a piece stands in the thing: of a text its characters, (start, stop); of an image its box,
+(left, top, right, bottom); () is nowhere."""
 T = TypeVar("T")
 
 
@@ -56,6 +57,11 @@ class Pieces:
     def placed(self) -> bool:
         """Whether it is known where the pieces stand; if not, each counts as a word."""
         return any(self.places)
+
+    @property
+    def boxed(self) -> bool:
+        """Whether the pieces are boxes of an image."""
+        return any(len(place) == 4 for place in self.places)
 
     @property
     def sinks(self) -> list[bool]:

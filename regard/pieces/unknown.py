@@ -43,6 +43,8 @@ class Unknown:
 
 def _parts(pieces: Pieces) -> list[str]:
     """The user's own characters, those of neighbouring pieces of one word together."""
+    if pieces.boxed:  # a model of vision reads every pixel
+        return []
     parts: list[str] = []
     for word in pieces.words:
         run = ""

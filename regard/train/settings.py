@@ -50,11 +50,17 @@ def gathered(
     file: str | None, flags: Iterable[tuple[str, Any]], assignments: Iterable[str]
 ) -> Tree:
     """Settings of a TOML file, over them those of flags, over these ``a.b=1``."""
-    return merged(
+    given = merged(
         {} if file is None else read_toml(file),
         nested(flags),
         nested(parse_assignment(text) for text in assignments),
     )
+    for name, value in given.items():
+        if not isinstance(value, dict):
+            raise ConfigError(
+                f"settings stand in sections, such as train.seed=3; got {name}={value!r:.40}"
+            )
+    return given
 
 
 def merged(*trees: Mapping[str, Any]) -> Tree:

@@ -49,6 +49,14 @@ def test_a_closed_pipe_is_not_mistaken_for_a_result(more: list[str]) -> None:
     assert done.stderr == ""
 
 
+def test_ctrl_c_while_the_error_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(message: str) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("regard.cli.fail", interrupted)
+    assert regard("chek").returncode == 130
+
+
 def test_ctrl_c_is_one_line_and_exit_130() -> None:
     process = subprocess.Popen(
         [

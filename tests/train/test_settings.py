@@ -8,7 +8,7 @@ import pytest
 
 from regard.errors import ConfigError, FileError
 from regard.train.config import TrainConfig
-from regard.train.settings import flat, make, merged, nested, parse_assignment, read_toml
+from regard.train.settings import flat, gathered, make, merged, nested, parse_assignment, read_toml
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,11 @@ def test_assignments(text: str, value: object) -> None:
 def test_not_an_assignment(text: str) -> None:
     with pytest.raises(ConfigError, match="key=value"):
         parse_assignment(text)
+
+
+def test_a_setting_outside_the_sections() -> None:
+    with pytest.raises(ConfigError, match=r"such as train\.seed=3; got train=3$"):
+        gathered(None, [("train.steps", 5)], ["train=3"])
 
 
 def test_later_trees_win() -> None:

@@ -142,7 +142,7 @@ def test_in_a_browser_short_and_long(
     weights = eager(folder, STORY)
     page.keyboard.press("Escape")
     page.evaluate(
-        "document.activeElement.blur(); location.hash = 'view=map&layer=1&head=3&from=40&to=2'"
+        "document.activeElement.blur(); location.hash = 'view=map&words=0&layer=1&head=3&from=40&to=2'"
     )
     page.wait_for_selector(f".weight-now:text-is('{weights[1][0, 3, 40, 2]:.4f}')")
     # A long text: the vectors of one head at a time, tiles from the server.
@@ -153,6 +153,7 @@ def test_in_a_browser_short_and_long(
     page.fill("textarea", text)
     page.click("button:has-text('Look')")
     page.wait_for_selector(".ask [role=status]:text-matches('^\\\\d{4} tokens$')", timeout=20000)
+    page.evaluate("document.activeElement.blur(); location.hash = 'view=overview'")
     page.wait_for_selector(".card-kind:text-matches('[a-z]+')")
     page.evaluate(
         "document.activeElement.blur(); location.hash = 'view=map&layer=1&head=2&from=2100&to=7'"
@@ -172,7 +173,7 @@ def test_in_a_browser_short_and_long(
     page.keyboard.press("g")
     best = max((every[k][0, h, 2100, 7].item(), k, h) for k in (0, 1) for h in range(4))
     page.wait_for_selector(f".weight-now:text-is('{best[0]:.4f}')")
-    page.keyboard.press("6")
+    page.keyboard.press("7")
     second = every[best[1]][0, (best[2] + 1) % 4, 2100]
     page.wait_for_selector(f".compare-rows td:text-is('{second.max():.4f}')", timeout=20000)
     # Steps: all heads side by side, of which the page has the vectors of some; in haste too.
@@ -201,14 +202,14 @@ def test_two_texts_side_by_side_and_an_address_that_restores_them(
     page.fill("textarea", HOSTILE)
     page.click("button:has-text('Look')")
     page.wait_for_selector("html[data-ready]")
-    page.evaluate("document.activeElement.blur(); location.hash = 'layer=1&head=2&from=41&to=2'")
+    page.evaluate("document.activeElement.blur(); location.hash = 'layer=1&head=2&from=41&to=2&words=0'")
     page.check("text=Beside what is shown")
     shorter = HOSTILE.replace("</", "<")
     page.fill("textarea", shorter)
     page.click("button:has-text('Look')")
     page.wait_for_selector("#view-compare .pane-title:has-text('the <script>')")
     first, second = (eager(folder, text)[1][0, 2, -1].numpy() for text in (HOSTILE, shorter))
-    page.wait_for_selector(f".link-now:has-text('{first[2]:.4f}')")
+    page.wait_for_selector(f".weight-now:text-is('{first[2]:.4f}')")
     both = np.delete(first, 4)  # the token "/"
     most = np.abs(both - second).argmax()
     page.wait_for_selector(f".compare-rows td:text-is('{second[most]:.4f}')")

@@ -18,14 +18,15 @@ from regard.attention.map import AttentionMap, HeadMap, StoredMap, word_sums
 from regard.attention.rule import to_weights
 from regard.attention.statistics import BLOCK_NUMBERS, largest
 from regard.attention.wanted import Statistics, Wanted
-from regard.errors import RegardError
+from regard.errors import ModelError, RegardError
 from regard.inside.heads.entries import weights_between, without_keys
 from regard.inside.heads.kinds import scored
 from regard.inside.heads.patterns import Patterns
 from regard.inside.look.page import PageLayers
 from regard.inside.observe.layer import Item, ObservedLayer
 from regard.inside.observe.observe import observe
-from regard.inside.textmodel import PARTS, TextModel
+from regard.inside.realmodel import RealModel
+from regard.inside.textmodel import PARTS
 from regard.pieces.look import Look, LookRequest, WordPlace
 from regard.pieces.pieces import Pieces
 from regard.text import Word
@@ -39,7 +40,7 @@ class Stopped(Exception):  # noqa: N818
 
 
 def look(
-    model: TextModel,
+    model: RealModel,
     tokens: Pieces,
     request: LookRequest | None = None,
     *,
@@ -82,7 +83,7 @@ class Looker:
 
     def __init__(
         self,
-        model: TextModel,
+        model: RealModel,
         tokens: Pieces,
         request: LookRequest,
         target: Pieces | None = None,
@@ -121,6 +122,13 @@ class Looker:
     def add(self, layer: ObservedLayer) -> None:
         """All heads of one layer."""
         item, number, result = layer.item(), layer.number, self.result
+        shape = item.query.shape[1], item.key.shape[1]
+        if shape != (len(result.queries), len(result.keys)):
+            raise ModelError(
+                f"layer {number} of {result.model} attends from {shape[0]} pieces to {shape[1]}, "
+                f"and {len(result.queries)} and {len(result.keys)} were read: regard does not "
+                "know what they stand for"
+            )
         found = item.found or self._statistics(item)
         sinks = torch.tensor(self.result.keys.sinks)
         assert found.received is not None

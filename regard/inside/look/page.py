@@ -10,7 +10,7 @@ from regard.errors import RegardError
 from regard.inside.observe.layer import ObservedLayer
 from regard.inside.observe.observe import observe
 from regard.inside.observe.sheets import sheet_of
-from regard.inside.textmodel import TextModel
+from regard.inside.realmodel import RealModel
 from regard.pieces.look import Look
 from regard.pieces.pieces import Pieces
 from regard.pieces.sheet import Sheet, Subject
@@ -29,7 +29,7 @@ class PageLayers:
 
     def __init__(
         self,
-        model: TextModel,
+        model: RealModel,
         tokens: Pieces,
         target: Pieces | None = None,
         layers: Sequence[int] | None = None,
@@ -55,8 +55,8 @@ class PageLayers:
         """All that was added, under the beginning of ``text`` or of its tokens."""
         title, model = title_of(text or " ".join(self.tokens.labels)), self.model.title
         unknown = Unknown(*self.texts).note(model)
-        notes, start = [unknown] if unknown else [], {"view": "overview"}
-        return Subject(title, self.texts, self.sheets, model, "observed", notes, start)
+        notes = [unknown] if unknown else []
+        return Subject(title, self.texts, self.sheets, model, "observed", notes)
 
     def check(self) -> None:
         """Raise if it is too much for a page."""
@@ -64,7 +64,7 @@ class PageLayers:
 
 
 def subject_of_text(
-    model: TextModel,
+    model: RealModel,
     tokens: Pieces,
     target: Pieces | None = None,
     layers: Sequence[int] | None = None,
@@ -85,13 +85,12 @@ def _run(page: PageLayers) -> None:
 def open_at(subject: Subject, look: Look, text: str, *, compared: bool = False) -> Subject:
     """The page of ``text``, opened where the look was."""
     request = look.request
-    start: dict[str, Any] = {"view": "overview" if request.head is None else "head"}
-    start["head"] = request.head or 0
+    start: dict[str, Any] = {"view": "compare"} if compared else {}
+    if request.head is not None:
+        start["head"] = request.head
     if look.place is not None:
-        start |= {"view": "head", "query": look.place.start}
-    if compared:
-        start["view"] = "compare"
-    subject.start = {**start, "words": request.words, "sinks": not request.no_sink}
+        start["query"] = look.place.start
+    subject.start = start | {"sinks": not request.no_sink}
     subject.title = title_of(text) or subject.title
     return subject
 
@@ -101,7 +100,7 @@ def title_of(text: str) -> str:
     return " ".join(text[:200].split())
 
 
-def check_page(model: TextModel, tokens: Pieces, layers: Sequence[int] | None = None) -> None:
+def check_page(model: RealModel, tokens: Pieces, layers: Sequence[int] | None = None) -> None:
     """Raise if the page of a long text would be too large, by the size of its beginning."""
     if len(tokens) <= TRIED or model.has_both:
         return

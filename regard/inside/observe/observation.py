@@ -155,7 +155,7 @@ class Observation:
         ]
         words = " ".join(texts[0].labels) if texts else ""
         shown = title or words[:200] or "Attention"
-        start = dict(start or {"view": "head"})
+        start = dict(start or {})
         return Subject(shown, texts, sheets, model, "observed", start=start)
 
     def save_html(

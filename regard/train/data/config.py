@@ -152,6 +152,37 @@ class LabelledConfig(SentencesConfig):
         return found
 
 
+@dataclass(frozen=True)
+class ImagesConfig:
+    """Where the images of a classifier come from."""
+
+    images: str | None = None
+    """A folder with a folder a label, an IDX file beside that of its labels, or an npz file."""
+    valid: str | None = None
+    """The same to validate on; without one, a share of the images is set aside."""
+    test: str | None = None
+    """The same to test on after training; without one, a share is set aside."""
+    valid_share: float = 0.1
+    """The share of the images set aside to validate on."""
+    test_share: float = 0.1
+    """The share set aside to test on."""
+    train_share: float = 1.0
+    """Train on this share of the images that are left: how accuracy grows with their number."""
+    split_seed: int = 0
+    """Decides which images are set aside."""
+
+    def __post_init__(self) -> None:
+        found = at_least(self, 0, "split_seed")
+        if not self.images:
+            found.append("images is missing: a folder, an IDX file or an npz file")
+        for name in ("valid_share", "test_share"):
+            if not 0 < getattr(self, name) < 0.5:
+                found.append(f"{name} must be above 0 and under 0.5, got {getattr(self, name)}")
+        if not 0 < self.train_share <= 1:
+            found.append(f"train_share must be above 0, at most 1, got {self.train_share}")
+        complain(found)
+
+
 PATHS = {
     *(
         f"{part}{side}"

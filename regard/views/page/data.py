@@ -24,7 +24,7 @@ def subject_data(subject: Subject, pack: Pack) -> dict[str, Any]:
 
 
 def text_data(pieces: Pieces) -> dict[str, Any]:
-    """Tokens, and by their numbers: where words begin, which tokens are special, separators."""
+    """Tokens, and by number: where words begin, which are special, separators or unknown."""
     return {
         "name": pieces.name,
         "tokens": pieces.labels,
@@ -32,6 +32,7 @@ def text_data(pieces: Pieces) -> dict[str, Any]:
         "names": [word.text for word in pieces.words],
         "special": [i for i, own in enumerate(pieces.special) if own],
         "separators": [i for i, own in enumerate(pieces.separators) if own],
+        "unknown": [i for i, own in enumerate(pieces.unknown) if own],
     }
 
 

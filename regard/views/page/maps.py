@@ -42,5 +42,5 @@ def subject_of_map(attention: AttentionMap, title: str = "") -> Subject:
         sheet.set_rule(attention.rule)
     else:
         sheet.weights = as_array(attention.dense())[None]
-    start = {"view": "map"}
+    start = {} if attention.queries else {"view": "map"}
     return Subject(title or f"{queries} × {keys} attention", texts, [sheet], start=start)

@@ -60,16 +60,15 @@ def subject_of_trace(
         model,
         trace.mechanism,
         list(notes),
-        dict(start or _start(sheets)),
+        dict(start or _start(texts)),
         picture=_heads(found[0][1])[0] if found else None,
     )
 
 
-def _start(sheets: Sequence[Sheet]) -> dict[str, Any]:
-    """A trace is opened for its steps; what was read word by word, for the reading."""
-    if any(sheet.recurrent or sheet.name == "words" for sheet in sheets):
-        return {"view": "reading"}
-    return {"view": "steps"}
+def _start(texts: Sequence[Pieces]) -> dict[str, Any]:
+    """Where the page opens by itself; positions without a text are opened for their steps."""
+    numbered = all(text.labels == Pieces.numbered(len(text)).labels for text in texts)
+    return {"view": "steps"} if numbered else {}
 
 
 def _is_row(scope: str, scopes: dict[str, dict[str, Step]]) -> bool:

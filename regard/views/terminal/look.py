@@ -85,7 +85,8 @@ def _title(look: Look, console: Console) -> None:
     heads = [h for layer, h in look.heads if layer == next(iter(look.heads))[0]]
     part = f", {look.request.part}" if look.request.part else ""
     text = Text(visible(look.model), style="bold")
-    text.append(f"{part}: {len(look.queries):,} tokens, ", style="default")
+    what = "pieces" if look.queries.boxed else "tokens"
+    text.append(f"{part}: {len(look.queries):,} {what}, ", style="default")
     if look.request.layer is not None:
         what = f"layer {look.request.layer}, {len(heads)} heads"
     else:
@@ -93,6 +94,8 @@ def _title(look: Look, console: Console) -> None:
         what = f"{done}{look.layers} layers, {len(heads)} heads each"
     text.append(f"{what} (layers and heads from 0)", style="default")
     console.print(text)
+    if look.queries.boxed:
+        return
     sides = [look.names[0]] if look.queries is look.keys else list(look.names)
     for names in sides:
         console.print(Text(cut(visible(" ".join(names[:MOST_TITLE])), MOST_TITLE), style="dim"))
@@ -188,9 +191,10 @@ def _links(look: Look, console: Console, shown: int) -> None:
     if not best:
         return
     console.print()
-    what = "words" if look.request.words else "tokens"
-    title = f"Strongest links between two {what}, one for each head (none to itself, the first "
-    console.print(Text(f"{title}token or special ones)", style="bold"))
+    what = "words" if look.request.words else "patches" if look.queries.boxed else "tokens"
+    first = "special pieces" if look.queries.boxed else "the first token or special ones"
+    title = f"Strongest links between two {what}, one for each head (none to itself, {first})"
+    console.print(Text(title, style="bold"))
     console.print(Text(" " * 36 + "weight  head    its kind", style="dim"), no_wrap=True)
     placed = max(map(len, look.names)) > MOST_WORDS
     for (query, key, weight), (layer, head) in best[:shown]:

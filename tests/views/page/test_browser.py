@@ -24,7 +24,7 @@ from tests.browser import Open, Sheet
 from tests.views.page.cases import HOSTILE, TOKENS, observed, row, saved
 
 HERE = Path(__file__).parent
-VIEWS = ("overview", "head", "map", "steps", "reading", "compare")
+VIEWS = ("sentence", "steps", "head", "map", "overview", "reading", "compare")
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +115,9 @@ def test_damaged_data_is_told(small: tuple[Any, Path], tmp_path: Path, opened: O
 def test_every_view_is_clean_named_and_readable(
     scheme: str, small: tuple[Any, Path], opened: Open
 ) -> None:
-    sheet = opened(small[1], "#view=overview&masked=1", color_scheme=scheme)
+    sheet = opened(
+        small[1], "#view=overview&masked=1", color_scheme=scheme, reduced_motion="reduce"
+    )
     page = sheet.page
     page.click(".as-table > summary")
     for view in VIEWS:
@@ -157,10 +159,10 @@ def test_on_paper_a_view_is_a_light_and_whole_picture(tmp_path: Path, opened: Op
 
 
 def test_the_keyboard_does_everything(small: tuple[Any, Path], opened: Open) -> None:
-    sheet = opened(small[1], "#view=head")
+    sheet = opened(small[1], "#view=head&layer=0&head=0&from=0&to=0&words=0")
     for number, view in enumerate(VIEWS, 1):
         assert sheet.press(str(number)).state["view"] == view
-    sheet.press("2", "ArrowDown", "ArrowDown", "ArrowRight", "]", "}", "w", "s", "l", "c", "a", "m")
+    sheet.press("3", "ArrowDown", "ArrowDown", "ArrowRight", "]", "}", "w", "s", "l", "c", "a", "m")
     now = sheet.state
     assert {name: now[name] for name in ("from", "to", "head", "layer", "words", "sinks")} == {
         "from": "2", "to": "1", "head": "1", "layer": "1", "words": "1", "sinks": "0",
@@ -181,7 +183,7 @@ def test_the_keyboard_does_everything(small: tuple[Any, Path], opened: Open) -> 
 def test_tab_reaches_the_picture_and_shows_where_it_is(
     small: tuple[Any, Path], opened: Open
 ) -> None:
-    sheet = opened(small[1], "#view=map")
+    sheet = opened(small[1], "#view=map&layer=0&head=0&from=0&to=0&words=0")
     for _ in range(40):
         sheet.page.keyboard.press("Tab")
         if sheet.page.evaluate("document.activeElement.classList.contains('pane')"):
@@ -315,8 +317,8 @@ def test_the_map_in_both_ways_of_drawing(tmp_path: Path, opened: Open) -> None:
     file = tmp_path / "peak.html"
     save_html(file, subject_of_map(AttentionMap.from_weights(weights_of)))
     pictures = []
-    for fragment, name in (("#view=map", "WebGL2"), ("#view=map&gl=0", "2-D canvas")):
-        sheet = opened(file, fragment, width=640, height=640)
+    for fragment, name in (("gl=1", "WebGL2"), ("gl=0", "2-D canvas")):
+        sheet = opened(file, f"#view=map&from=9&to=9&{fragment}", width=640, height=640)
         assert sheet.page.get_attribute(".pane", "data-by") == name
         sheet.page.wait_for_timeout(400)
         pictures.append(pixels(sheet.saved("PNG")))
@@ -363,17 +365,16 @@ def test_reading_a_recurrent_network(tmp_path: Path, opened: Open) -> None:
     with torch.no_grad(), regard.record("lstmn", words) as trace:
         LSTMN(5, 7, batch_first=True)(torch.randn(1, 6, 5))
     trace.save_html(tmp_path / "read.html")
-    sheet = opened(tmp_path / "read.html")
-    assert sheet.state["view"] == "reading"
+    sheet = opened(tmp_path / "read.html", "#view=reading&from=0")
     assert "has nothing to look at yet" in sheet.page.inner_text(".view-reading .quiet")
     sheet.choose(**{"from": 4})
     looks = trace["layer 0/attention"].value[0, 4]
     chips = sheet.page.locator(".chip small").all_inner_texts()
     assert chips == [f"{w:.2f}" if w >= 0.005 else "·" for w in looks[:5]]
     assert sheet.page.locator(".chip.to-come").count() == 1
-    sheet.press("4")
+    sheet.press("2")
     assert float(sheet.page.get_attribute("#proof", "data-context")) < 1e-6
-    sheet.press("5")
+    sheet.press("6")
     sheet.page.get_by_role("button", name="Play").click()
     sheet.wait("new URLSearchParams(location.hash.slice(1)).get('from') === '5'")
     sheet.clean()
@@ -430,7 +431,7 @@ def test_compare_texts_of_different_lengths(tmp_path: Path, opened: Open) -> Non
     first, second = observed(TOKENS), observed(longer, seed=5)
     file = tmp_path / "two.html"
     first.save_html(file, model="A", compare={"B": second})
-    sheet = opened(file, "#from=5&head=1")
+    sheet = opened(file, "#from=5&head=1&layer=0&words=0")
     assert sheet.state["view"] == "compare"
     by = {entry["token"]: entry for entry in sheet.rows()}
     one, two = row(first, 0, 1, 5), row(second, 0, 1, 6)  # "it" stands where "they" does
@@ -485,7 +486,7 @@ def test_a_worked_example(opened: Open, tmp_path: Path) -> None:
     with regard.record(tokens=["bread", "butter", "rose"]) as trace:
         regard.self_attention(x)
     save_html(tmp_path / "simple.html", subject_of_trace(trace))
-    sheet = opened(tmp_path / "simple.html", "#from=2")
+    sheet = opened(tmp_path / "simple.html", "#view=steps&from=2")
     rows = sheet.rows()
     assert [r["q·k"] for r in rows] == [2, 2, 2]
     np.testing.assert_allclose([r["weight"] for r in rows], 1 / 3, atol=1e-6)

@@ -73,7 +73,7 @@ def test_the_frame_runs_apart_from_the_notebook(browser: Any, tmp_path: Path) ->
     page.goto(notebook.as_uri())
     frame = page.frame_locator("iframe")
     frame.locator("html[data-ready]").wait_for(timeout=20000)
-    assert "<img src=x onerror=window.hit=2>" in frame.locator(".tokens.from").inner_text()
+    assert "<img src=x onerror=window.hit=2>" in frame.locator(".words.from").inner_text()
     assert page.evaluate("window.hit") is None
     assert errors == []
     page.context.close()

@@ -4,6 +4,7 @@ import { NO_CHANGE } from "./attention.js";
 import { css, isDark, lookup, placeBothWays } from "./colour.js";
 import { fillOptions, make, number, put, shown, tableHead, tokenText } from "./dom.js";
 import { besideSvg, exact, matrixSvg, sourceOf } from "./map.js";
+import { t } from "./language.js";
 import {
   head,
   layerName,
@@ -40,7 +41,16 @@ let lastOther = null;
 /** @type {Both | null} */
 let lastBoth = null;
 
-export function buildCompare() {
+export const compareView = {
+  name: "compare",
+  title: () => t("Compare"),
+  build: buildCompare,
+  update: updateCompare,
+  table: compareTable,
+  svg: compareSvg,
+};
+
+function buildCompare() {
   panes = ["First", "Second", "Difference"].map(
     (label, i) =>
       new Pane({
@@ -205,7 +215,7 @@ function names() {
 }
 
 /** @param {Set<string>} changed */
-export async function updateCompare(changed) {
+async function updateCompare(changed) {
   fillInputs();
   await Promise.all([head().ready(), otherHead().head.ready()]);
   const now = both();
@@ -345,7 +355,7 @@ function drawRows({ a }) {
 }
 
 /** The chosen token's row in both, where they differ most first. */
-export function compareTable() {
+function compareTable() {
   const { a, b, rows, columns } = both();
   const r = a.rowOf(state.query);
   const pair = rows.find(([i]) => i === r);
@@ -378,7 +388,7 @@ export function compareTable() {
 }
 
 /** The maps side by side. @returns {SVGElement} */
-export function compareSvg() {
+function compareSvg() {
   const now = both();
   const { a, b } = now;
   const title = names();

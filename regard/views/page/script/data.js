@@ -4,7 +4,7 @@
  * @typedef {{at: number, bytes: number, kind: "f2" | "f4" | "bits", shape: number[]}} Entry
  * @typedef {{value: number, formula: string, meaning: string, after: boolean}} Known
  * @typedef {{name: string, tokens: string[], words: number[], names: string[],
- *   special: number[], separators: number[]}} Text
+ *   special: number[], separators: number[], unknown: number[]}} Text
  * @typedef {{name: string, number: number, kind: string, part: string, recurrent: boolean,
  *   texts: [number, number], shape: [number, number], heads: number[], scale: number,
  *   causal: boolean, before: number | null, after: number | null, softcap: number | null,

@@ -179,7 +179,7 @@ async function stop() {
 
 document.documentElement.classList.add("empty");
 setLayerKind(RemoteLayer);
-begin(buildForm());
+begin(buildForm);
 form.text.focus();
 addEventListener("hashchange", (event) => void restore(event.newURL));
 restore(location.href);

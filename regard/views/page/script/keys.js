@@ -1,13 +1,14 @@
 // The keyboard: everything can be done with it, and ? says how.
 
 import { make } from "./dom.js";
-import { head, layer, model, picture, subject } from "./model.js";
+import { model } from "./model.js";
+import { moveHead, moveKey, moveLayer, moveQuery } from "./move.js";
 import { strongest } from "./overview.js";
 import { PALETTES } from "./colour.js";
 import { toggle } from "./reading.js";
-import { choose, state, VIEWS } from "./state.js";
-import { maskToken } from "./steps.js";
-import { NO_CHANGE } from "./attention.js";
+import { choose, state } from "./state.js";
+import { VIEWS } from "./views.js";
+import { mask, takeBack } from "./whatif.js";
 
 /** @type {[string, string][]} */
 const HELP = [
@@ -86,34 +87,6 @@ export function showHelp() {
   dialog.showModal();
 }
 
-/** @param {number} by */
-function moveQuery(by) {
-  if (!head().isReady) return;
-  const of = picture();
-  const next = Math.max(0, Math.min(of.rows.length - 1, of.rowOf(state.query) + by));
-  choose({ query: of.rows[next].number });
-}
-
-/** @param {number} by */
-function moveKey(by) {
-  if (!head().isReady) return;
-  const of = picture();
-  const next = Math.max(0, Math.min(of.columns.length - 1, of.columnOf(state.key) + by));
-  choose({ key: of.columns[next].number });
-}
-
-/** @param {number} by */
-export function moveHead(by) {
-  const count = layer().heads.length;
-  choose({ head: (state.head + by + count) % count });
-}
-
-/** @param {number} by */
-export function moveLayer(by) {
-  const count = subject().layers.length;
-  choose({ layer: (state.layer + by + count) % count });
-}
-
 /** @type {Object<string, () => void>} */
 const ACTS = {
   ArrowUp: () => moveQuery(-1),
@@ -131,8 +104,8 @@ const ACTS = {
   l: () => choose({ log: !state.log }),
   c: () => choose({ palette: PALETTES[(PALETTES.indexOf(state.palette) + 1) % PALETTES.length] }),
   a: () => choose({ all: !state.all }),
-  m: () => maskToken(state.key),
-  r: () => choose({ change: NO_CHANGE }),
+  m: () => mask(state.key),
+  r: takeBack,
   "?": showHelp,
 };
 
@@ -162,7 +135,7 @@ export function listenToKeys(more) {
     }
     const digit = Number(event.key);
     if (!single && !isArrow) return;
-    if (digit >= 1 && digit <= VIEWS.length) return choose({ view: VIEWS[digit - 1] });
+    if (digit >= 1 && digit <= VIEWS.length) return choose({ view: VIEWS[digit - 1].name });
     const act = acts[event.key];
     if (!act) return;
     event.preventDefault();

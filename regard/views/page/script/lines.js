@@ -2,7 +2,9 @@
 
 import { isDark } from "./colour.js";
 import { make, number, put, shown, svg, tokenText } from "./dom.js";
+import { t } from "./language.js";
 import { head, isRightToLeft, layer, nameOf, picture, readyHead, textsOf } from "./model.js";
+import { rowTable } from "./picture.js";
 import { choose, state } from "./state.js";
 /** @import {Picture, Unit} from "./picture.js" */
 
@@ -24,7 +26,16 @@ let chosenOnly;
 /** @type {any} */
 let share;
 
-export function buildLines() {
+export const headView = {
+  name: "head",
+  title: () => t("Head"),
+  build: buildLines,
+  update: updateLines,
+  table: () => rowTable(picture(), state.query),
+  svg: linesSvg,
+};
+
+function buildLines() {
   note = make("p", { class: "quiet", role: "status" });
   drawing = make("canvas", { class: "links", "aria-hidden": "true" });
   sides = { left: list("from"), right: list("to") };
@@ -129,7 +140,7 @@ function hover(side, at) {
 }
 
 /** @param {Set<string>} changed */
-export async function updateLines(changed) {
+async function updateLines(changed) {
   chosenOnly.checked = !state.all;
   share.value = String(Math.round(state.share * 100));
   await readyHead();
@@ -319,20 +330,8 @@ function fillSide(side, units, chosen, weights) {
   }
 }
 
-/** What the chosen token attends to, strongest first. */
-export function linesTable() {
-  const of = picture();
-  const r = of.rowOf(state.query);
-  const row = of.row(r);
-  const order = Array.from(row.keys()).sort((a, b) => row[b] - row[a]);
-  return {
-    columns: ["from", "to", "position", "weight"],
-    rows: order.map((c) => [of.rows[r].label, of.columns[c].label, of.columns[c].number, row[c]]),
-  };
-}
-
 /** The view as one SVG picture with its text as text. @returns {SVGElement} */
-export function linesSvg() {
+function linesSvg() {
   const of = picture();
   const { lines } = chosenLines(of);
   const [label, middle] = [150, 320];

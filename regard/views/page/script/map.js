@@ -3,6 +3,7 @@
 import { NO_CHANGE } from "./attention.js";
 import { css, inkOn, isDark, LEAST, lookup, PALETTES, place, placeBothWays } from "./colour.js";
 import { make, number, put, say, shown, small, svg } from "./dom.js";
+import { t } from "./language.js";
 import { head, nameOf, picture, readyHead } from "./model.js";
 import { Pane, rememberSight } from "./pane.js";
 import { choose, state } from "./state.js";
@@ -20,7 +21,17 @@ let serial = 0;
 /** @type {WeakMap<Picture, string>} */
 const names = new WeakMap();
 
-export function buildMap() {
+export const mapView = {
+  name: "map",
+  title: () => t("Map"),
+  build: buildMap,
+  update: updateMap,
+  table: mapTable,
+  svg: mapSvg,
+  canvas: mapCanvas,
+};
+
+function buildMap() {
   pane = new Pane({
     label: "Attention map. Arrow keys move the chosen cell, plus and minus zoom.",
     onpick: pickCell,
@@ -100,7 +111,7 @@ export function sourceOf(of) {
 }
 
 /** @param {Set<string>} changed */
-export async function updateMap(changed) {
+async function updateMap(changed) {
   inputs.log.checked = state.log;
   inputs.palette.value = state.palette;
   await readyHead();
@@ -176,7 +187,7 @@ export function exact(weight) {
 }
 
 /** All weights; of a map too large for that, what is in sight. */
-export function mapTable() {
+function mapTable() {
   const of = picture();
   const { rows, columns } = of;
   let [top, down, left, across] = [0, rows.length, 0, columns.length];
@@ -207,12 +218,12 @@ export function mapTable() {
 }
 
 /** @returns {HTMLCanvasElement} */
-export function mapCanvas() {
+function mapCanvas() {
   return pane.toCanvas();
 }
 
 /** @returns {SVGElement} */
-export function mapSvg() {
+function mapSvg() {
   const of = picture();
   return matrixSvg(nameOf(head()), of.rows, of.columns, (r) => of.row(r), pane);
 }

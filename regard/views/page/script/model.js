@@ -3,14 +3,15 @@
 import { Head, Layer } from "./attention.js";
 import { Arrays } from "./data.js";
 import { shown } from "./dom.js";
+import { t } from "./language.js";
 import { Picture } from "./picture.js";
 import { state } from "./state.js";
 /** @import {DocumentData, SubjectData, Text} from "./data.js" */
 
 /**
  * @typedef {{data: SubjectData, layers: Layer[], document: DocumentData, arrays: Arrays}} Subject
- * @typedef {{document: DocumentData, packed: string, address?: string}} Parcel a document with its
- *   arrays, and where the rest of it is if a server has it
+ * @typedef {{document: DocumentData, packed?: string, arrays?: Arrays, address?: string}} Parcel
+ *   a document with its arrays, packed or not, and where the rest of it is if a server has it
  */
 
 /** @type {{subjects: Subject[]}} */
@@ -26,8 +27,8 @@ export function setLayerKind(kind) {
 
 /** @param {Parcel[]} parcels */
 export function openParcels(parcels) {
-  model.subjects = parcels.flatMap(({ document, packed, address = "" }) => {
-    const arrays = new Arrays(document.arrays, packed);
+  model.subjects = parcels.flatMap(({ document, packed = "", address = "", arrays: given }) => {
+    const arrays = given ?? new Arrays(document.arrays, packed);
     return document.subjects.map((data) => ({
       data,
       document,
@@ -88,18 +89,26 @@ export function pictureOf(of, within, change) {
 
 /** "Layer 3, head 1". @param {Head} of @param {Subject} [within] */
 export function nameOf(of, within = subject()) {
-  return `${layerName(of.layer, within)}, head ${of.number}`;
+  const name = layerName(of.layer, within);
+  return of.layer.heads.length > 1
+    ? t("{layer}, head {head}", { layer: name, head: of.number })
+    : name;
 }
 
 /** @param {Layer} of @param {Subject} [within] */
 export function layerName(of, within = subject()) {
   const { name, number, kind, part } = of.data;
-  if (within.layers.length === 1) return name === "head" ? "Attention" : capital(name);
-  if (name === "words") return "Word alignment";
-  if (name === "alignment") return "Alignment";
+  if (name === "words") return t("Word alignment");
+  if (name === "alignment") return t("Alignment");
+  if (within.layers.length === 1)
+    return name === "head" || name === "attention" ? t("Attention") : capital(name);
   const kinds = new Set(within.layers.map((l) => `${l.data.part} ${l.data.kind}`));
-  const which = kinds.size > 1 ? `${kind === "cross" ? "cross-attention" : part || "self"} ` : "";
-  return capital(`${which}layer ${number}`);
+  if (kinds.size === 1) return t("Layer {number}", { number });
+  if (kind === "cross") return t("Cross-attention layer {number}", { number });
+  if (part === "encoder") return t("Encoder layer {number}", { number });
+  return part === "decoder"
+    ? t("Decoder layer {number}", { number })
+    : t("Self layer {number}", { number });
 }
 
 /** @param {string} text */

@@ -4,6 +4,7 @@ import { NO_CHANGE } from "./attention.js";
 import { css, isDark, lookup, place } from "./colour.js";
 import { make, number, put, say, shown, slowly, svg } from "./dom.js";
 import { Grid, KINDS, Tally } from "./kinds.js";
+import { t } from "./language.js";
 import { layerName, model, nameOf, subject, textsOf, tokenOf } from "./model.js";
 import { choose, state } from "./state.js";
 /** @import {Head} from "./attention.js" */
@@ -25,7 +26,16 @@ let grid;
 let note;
 let running = 0;
 
-export function buildOverview() {
+export const overviewView = {
+  name: "overview",
+  title: () => t("Overview"),
+  build: buildOverview,
+  update: updateOverview,
+  table: overviewTable,
+  svg: overviewSvg,
+};
+
+function buildOverview() {
   grid = make("div", {
     class: "heads",
     role: "grid",
@@ -81,7 +91,7 @@ function allHeads() {
 }
 
 /** @param {Set<string>} changed */
-export async function updateOverview(changed) {
+async function updateOverview(changed) {
   await learnLinks(allHeads());
   for (const name of ["sort", "kind"]) {
     const input = /** @type {any} */ (
@@ -345,7 +355,7 @@ function nearestVertically(list, here, way) {
 }
 
 /** The heads as a table: for screen readers, copies and exports. */
-export function overviewTable() {
+function overviewTable() {
   const rows = [...cards.keys()].map((head) => {
     const found = seen.get(head)?.summary;
     return [
@@ -370,7 +380,7 @@ export function colourOf(weight, most) {
 }
 
 /** All heads as they are shown, with their names as text. @returns {SVGElement} */
-export function overviewSvg() {
+function overviewSvg() {
   const [cell, step, name] = [66, 84, 110];
   for (const head of cards.keys()) draw(head); // in the colours of now
   const rows = [...grid.querySelectorAll(".heads-row")];

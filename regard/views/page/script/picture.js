@@ -29,7 +29,8 @@ export class Picture {
     const kept = every.filter((unit) => !unit.tokens.every((t) => sinks.has(t)));
     this.columns = kept.length ? kept : every;
     this.dropped = every.length - this.columns.length;
-    this.isPlain = !options.words && !this.dropped;
+    this.isPlain =
+      !this.dropped && this.rows.length === head.queries && this.columns.length === head.keys;
     /** @type {Float32Array | null} */
     this.kept = null;
     /** @type {Map<number, Float32Array>} */
@@ -131,4 +132,15 @@ export class Picture {
       }
     }
   }
+}
+
+/** What a token attends to, strongest first. @param {Picture} of @param {number} token */
+export function rowTable(of, token) {
+  const r = of.rowOf(token);
+  const row = of.row(r);
+  const order = Array.from(row.keys()).sort((a, b) => row[b] - row[a]);
+  return {
+    columns: ["from", "to", "position", "weight"],
+    rows: order.map((c) => [of.rows[r].label, of.columns[c].label, of.columns[c].number, row[c]]),
+  };
 }

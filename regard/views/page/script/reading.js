@@ -2,6 +2,7 @@
 
 import { keepingFocus, make, number, put, shown, small, svg, tokenText } from "./dom.js";
 import { isDark } from "./colour.js";
+import { t } from "./language.js";
 import { head, isRightToLeft, layer, nameOf, picture, readyHead, textsOf } from "./model.js";
 import { besideSvg, matrixSvg, onColour, sourceOf } from "./map.js";
 import { Pane } from "./pane.js";
@@ -22,7 +23,16 @@ let pane;
 /** @type {any} */
 let timer = 0;
 
-export function buildReading() {
+export const readingView = {
+  name: "reading",
+  title: () => t("Reading"),
+  build: buildReading,
+  update: updateReading,
+  table: readingTable,
+  svg: readingSvg,
+};
+
+function buildReading() {
   slider = make("input", {
     type: "range",
     min: 0,
@@ -74,7 +84,7 @@ function stop() {
   play.textContent = "▶ Play";
 }
 
-export async function updateReading() {
+async function updateReading() {
   await readyHead();
   const of = picture();
   const at = of.rowOf(state.query);
@@ -201,7 +211,7 @@ function drawArcs(lines, row, at, cross) {
 }
 
 /** What every row looks at most, in the order of reading. */
-export function readingTable() {
+function readingTable() {
   const of = picture();
   return {
     columns: ["position", "word", "looks most at", "weight"],
@@ -214,7 +224,7 @@ export function readingTable() {
 }
 
 /** The words with their lines, and the map beside them. @returns {SVGElement} */
-export function readingSvg() {
+function readingSvg() {
   const of = picture();
   const map = matrixSvg(nameOf(head()), of.rows, of.columns, (r) => of.row(r), pane);
   return besideSvg([

@@ -4,24 +4,22 @@
 import { isChange, NO_CHANGE } from "./attention.js";
 /** @import {Change} from "./attention.js" */
 
-export const VIEWS = ["overview", "head", "map", "steps", "reading", "compare"];
-
 /**
  * @typedef {{view: string, subject: number, layer: number, head: number, query: number,
  *   key: number, words: boolean, sinks: boolean, log: boolean, palette: string, share: number,
  *   all: boolean, every: boolean, sort: string, kind: string, sight: string,
- *   other: [number, number, number] | null, change: Change}} State
+ *   other: [number, number, number] | null, change: Change, lang: string}} State
  */
 
 /** @type {State} */
 export const state = {
-  view: "overview",
+  view: "sentence",
   subject: 0,
   layer: 0, // its place in the list of layers
   head: 0, // its place among the heads that are kept
   query: 0,
   key: 0,
-  words: false, // subwords joined to words
+  words: true, // subwords joined to words
   sinks: true, // first and special tokens shown
   log: false,
   palette: "ink",
@@ -33,6 +31,7 @@ export const state = {
   sight: "", // the part of a map that is seen: left, top, pixels a cell; empty: all of it
   other: null, // subject, layer, head to compare with
   change: NO_CHANGE,
+  lang: "", // the page's language; empty: the browser's
 };
 
 /** @type {Set<(changed: Set<string>) => void>} */
@@ -119,6 +118,7 @@ const NAMES = [
   ["sort", "sort"],
   ["kind", "kind"],
   ["sight", "sight"],
+  ["lang", "lang"],
 ];
 
 /** The choices as the part of an address after #. */

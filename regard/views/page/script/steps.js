@@ -4,9 +4,11 @@ import { isChange, NO_CHANGE, prove } from "./attention.js";
 import { placeBothWays, css, isDark, lookup } from "./colour.js";
 import { keepingFocus, make, number, put, shown, small, svg, tableHead, tokenText } from "./dom.js";
 import { formula } from "./formula.js";
+import { t } from "./language.js";
 import { head, layer, nameOf, readyHead, subject, textsOf, tokenOf } from "./model.js";
 import { colourOf } from "./overview.js";
 import { choose, state } from "./state.js";
+import { mask, setChange, takeBack } from "./whatif.js";
 /** @import {Head, Row} from "./attention.js" */
 /** @import {Text} from "./data.js" */
 
@@ -25,14 +27,23 @@ const ifs = {};
  *   rows: number[], contexts: Float32Array[] | null}} Focus
  */
 
-export function buildSteps() {
+export const stepsView = {
+  name: "steps",
+  title: () => t("Steps"),
+  build: buildSteps,
+  update: updateSteps,
+  table: stepsTable,
+  svg: stepsSvg,
+};
+
+function buildSteps() {
   body = make("div", { class: "steps" });
   buildWhatIf();
   proofLine = make("p", { class: "proof", role: "status", id: "proof" });
   return make("div", { class: "view-steps" }, ifs.title, ifs.box, body, proofLine);
 }
 
-export async function updateSteps() {
+async function updateSteps() {
   const of = await readyHead();
   const [from, to] = textsOf(layer());
   const i = Math.min(state.query, of.queries - 1);
@@ -409,22 +420,10 @@ function maskBox(j, { to }) {
     type: "checkbox",
     "aria-label": `Mask ${shown(tokenOf(to, j))}`,
     "data-focus": `mask ${j}`,
-    on: { click: (/** @type {Event} */ e) => e.stopPropagation(), change: () => maskToken(j) },
+    on: { click: (/** @type {Event} */ e) => e.stopPropagation(), change: () => mask(j) },
   });
   box.checked = state.change.masked.has(j);
   return box;
-}
-
-/** Mask a key, or no longer. @param {number} j */
-export function maskToken(j) {
-  const next = new Set(state.change.masked);
-  if (!next.delete(j)) next.add(j);
-  setChange(next, state.change.factor);
-}
-
-/** @param {Set<number>} keys @param {number} factor */
-function setChange(keys, factor) {
-  choose({ change: keys.size || factor !== 1 ? { masked: keys, factor } : NO_CHANGE });
 }
 
 function buildWhatIf() {
@@ -439,11 +438,7 @@ function buildWhatIf() {
   });
   ifs.factor = make("span", {});
   ifs.masked = make("span", {});
-  ifs.back = make(
-    "button",
-    { type: "button", on: { click: () => choose({ change: NO_CHANGE }) } },
-    "Back to the model's own",
-  );
+  ifs.back = make("button", { type: "button", on: { click: takeBack } }, "Back to the model's own");
   ifs.box = make(
     "div",
     { class: "what-if" },
@@ -589,7 +584,7 @@ function tellProof(of) {
 }
 
 /** The chosen token's numbers, key by key. */
-export function stepsTable() {
+function stepsTable() {
   const of = head();
   const [from, to] = textsOf(layer());
   const now = of.row(state.query, state.change);
@@ -607,7 +602,7 @@ export function stepsTable() {
 }
 
 /** The chosen token's weights as bars. @returns {SVGElement} */
-export function stepsSvg() {
+function stepsSvg() {
   const of = head();
   const [from, to] = textsOf(layer());
   const { weights: row } = of.row(state.query, state.change);

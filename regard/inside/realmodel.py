@@ -1,0 +1,30 @@
+"""RealModel: what a look needs of a model, whatever it reads."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from torch import nn
+
+from regard.pieces.pieces import Pieces
+
+
+class RealModel(Protocol):
+    """A model that reads pieces: TextModel, ImageModel."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def network(self) -> nn.Module: ...
+
+    @property
+    def title(self) -> str: ...
+
+    @property
+    def has_both(self) -> bool: ...
+
+    @property
+    def layers(self) -> int: ...
+
+    def run(self, tokens: Pieces, target: Pieces | None = None) -> None: ...

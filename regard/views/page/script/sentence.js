@@ -1,0 +1,247 @@
+// Sentence, the first view: the words in large type, and arcs from the chosen one to what it looks
+// at, as thick as their weights.
+
+import { Arcs } from "./arcs.js";
+import { make, put, shown } from "./dom.js";
+import { phrase, t } from "./language.js";
+import { head, isRightToLeft, layer, model, nameOf, picture } from "./model.js";
+import { readyHead, subject, textsOf } from "./model.js";
+import { moveHead } from "./move.js";
+import { rowTable } from "./picture.js";
+import { Stage } from "./stage.js";
+import { stageSvg } from "./stagesvg.js";
+import { choose, state } from "./state.js";
+import { account, percent, restOf, sentenceOf } from "./telling.js";
+import { mask } from "./whatif.js";
+/** @import {Account, Look} from "./telling.js" */
+/** @import {Unit} from "./picture.js" */
+
+const MOST_ARCS = 14;
+const LEAST = 0.015; // of a row's weight: less is not drawn
+const LEAST_BEHIND = 0.15; // in rows that are not chosen
+
+/** @type {Object<string, any>} */
+const parts = {};
+/** @type {Stage} */
+let stage;
+/** @type {Arcs} */
+let arcs;
+/** The links of all words, where two texts face each other. @type {Arcs} */
+let ground;
+/** The row under the pointer; −1 if none is. */
+let hovered = -1;
+
+export const sentenceView = {
+  name: "sentence",
+  title: () => t("Sentence"),
+  build,
+  update,
+  table: () => rowTable(picture(), state.query),
+  svg: () => stageSvg(stage, [ground, arcs], parts.told.textContent),
+};
+
+function build() {
+  stage = new Stage(listeners);
+  arcs = new Arcs();
+  ground = new Arcs();
+  stage.element.prepend(ground.element, arcs.element);
+  parts.told = make("p", { class: "told", role: "status" });
+  parts.rest = make("p", { class: "rest quiet" });
+  parts.next = make("div", { class: "next" });
+  parts.which = make("div", { class: "which quiet" });
+  new ResizeObserver(again).observe(stage.element);
+  return make(
+    "div",
+    { class: "view-sentence" },
+    stage.element,
+    make("div", { class: "telling" }, parts.told, parts.rest, parts.next, parts.which),
+  );
+}
+
+/** @param {"from" | "to"} side */
+function listeners(side) {
+  const numberOf = (/** @type {any} */ event) => {
+    const word = event.target.closest("[data-number]");
+    return word ? Number(word.dataset.number) : -1;
+  };
+  return {
+    keydown: walk,
+    click: (/** @type {Event} */ event) => pick(side, numberOf(event)),
+    pointerover: (/** @type {PointerEvent} */ event) =>
+      event.pointerType === "mouse" && hover(side, numberOf(event)),
+    pointerleave: () => hover(side, -1),
+  };
+}
+
+/** A click chooses the word; in a text that is only looked at, the word looked at.
+ * @param {"from" | "to"} side @param {number} number */
+function pick(side, number) {
+  if (number < 0) return;
+  hovered = -1;
+  choose(side === "to" ? { key: number } : { query: number });
+}
+
+/** @param {"from" | "to"} side @param {number} number */
+function hover(side, number) {
+  const next = side === "to" || number < 0 ? -1 : picture().rowOf(number);
+  if (next === hovered) return;
+  hovered = next;
+  draw(true);
+}
+
+/** Arrow keys walk over the words. @param {KeyboardEvent} event */
+function walk(event) {
+  const of = picture();
+  const last = of.rows.length - 1;
+  const turned = isRightToLeft(textsOf(layer())[0]) && !stage.inColumns ? -1 : 1;
+  const by = { ArrowRight: turned, ArrowDown: 1, ArrowLeft: -turned, ArrowUp: -1 }[event.key];
+  const to = { Home: 0, End: last }[event.key] ?? (by && of.rowOf(state.query) + by);
+  if (to === undefined) return;
+  hovered = -1;
+  choose({ query: of.rows[Math.max(0, Math.min(last, to))].number });
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+const MOVES = ["query", "layer", "head", "change", "words", "sinks"];
+
+/** @param {Set<string>} changed */
+async function update(changed) {
+  await readyHead();
+  const of = picture();
+  const at = of.rowOf(state.query);
+  const best = account(of, at).words[0];
+  const follows = MOVES.some((name) => changed.has(name)) && !changed.has("key");
+  if (best && follows && !changed.has("subject")) choose({ key: best.unit.number });
+  const isNew = stage.lay(of, ...textsOf(layer()), at);
+  drawGround();
+  draw(!isNew && !changed.has("view"));
+}
+
+function drawGround() {
+  const of = picture();
+  const all = !stage.isFacing
+    ? []
+    : of.rows.flatMap((row, r) =>
+        Array.from(of.row(r), (weight, c) => {
+          const path = weight < LEAST_BEHIND ? null : stage.path(row, of.columns[c]);
+          const width = 0.8 + 0.5 * stage.thickest * weight;
+          return path ? [{ to: `${r} ${c}`, path, width, opacity: 1, kind: "pale" }] : [];
+        }).flat(),
+      );
+  ground.show(all, false);
+}
+
+function again() {
+  if (state.view !== "sentence" || !model.subjects.length || !head().isReady) return;
+  const of = picture();
+  if (!stage.lay(of, ...textsOf(layer()), of.rowOf(state.query))) return;
+  drawGround();
+  draw(false);
+}
+
+/** @param {boolean} moving */
+function draw(moving) {
+  const of = picture();
+  const found = hovered >= 0 ? account(of, hovered) : account(of, of.rowOf(state.query), state.key);
+  const { words, marks, row } = found;
+  const faded = new Set(marks);
+  const looks = [...words, ...marks].sort((a, b) => b.weight - a.weight).slice(0, MOST_ARCS);
+  const made = looks.flatMap((look) => {
+    const path = look.weight < LEAST ? null : stage.path(row, look.unit);
+    return path ? [{ path, ...styleOf(look, faded.has(look)) }] : [];
+  });
+  arcs.show(made.reverse(), moving); // the strongest on top
+  mark(found);
+  tell(found);
+}
+
+/** @param {Look} look @param {boolean} faded */
+function styleOf({ unit, weight }, faded) {
+  const width = 0.8 + stage.thickest * weight;
+  const opacity = Math.min(0.92, 0.25 + 1.1 * weight);
+  return { to: String(unit.number), width, opacity, kind: faded ? "faded" : "" };
+}
+
+/** Mark the chosen word and what it looks at. @param {Account} found */
+function mark({ row, words, marks, link }) {
+  const chosen = stage.rowId(row);
+  const looks = new Map([...words, ...marks].map((look) => [stage.columnId(look.unit), look]));
+  const numbered = new Set([link, words[0]].filter((look) => look && look.weight >= LEAST));
+  for (const word of stage.words) {
+    const look = looks.get(word.id);
+    word.classList.toggle("chosen", word.id === chosen);
+    const isNumbered = look !== undefined && numbered.has(look);
+    word.classList.toggle("best", isNumbered && look === link);
+    word.classList.toggle("masked", look !== undefined && isMasked(look.unit));
+    word.setAttribute("aria-selected", String(word.id === chosen));
+    word.style.setProperty("--weight", (look?.weight ?? 0).toFixed(3));
+    word.classList.toggle("from-below", isNumbered && stage.isFromBelow(row, look.unit));
+    if (isNumbered) word.dataset.share = percent(look.weight);
+    else delete word.dataset.share;
+  }
+  stage.from.setAttribute("aria-activedescendant", chosen);
+}
+
+/** @param {Unit} unit */
+function isMasked({ tokens }) {
+  return tokens.every((j) => state.change.masked.has(j));
+}
+
+/** @param {Account} found */
+function tell(found) {
+  put(parts.told, sentenceOf(found));
+  put(parts.rest, restOf(found));
+  if (hovered >= 0) return; // what can be done is about the chosen word
+  put(parts.next, nextOf(found));
+  put(parts.which, whichOf());
+}
+
+/** What to do next. @param {Account} found */
+function nextOf({ link }) {
+  const act = (/** @type {any} */ text, /** @type {() => void} */ run, main = false) =>
+    make("button", { type: "button", class: main ? "strong" : false, on: { click: run } }, text);
+  const target = () => make("bdi", {}, shown(link?.unit.label ?? "", 20));
+  const heads = subject().layers.flatMap((l) => l.heads).length;
+  return [
+    act(t("How is it computed?"), () => choose({ view: "steps" }), true),
+    link ? act(phrase("What if {word} were hidden?", { word: target() }), () => hide(link)) : null,
+    heads > 1
+      ? act(t("Which heads link them?"), () => choose({ view: "overview", sort: "link" }))
+      : null,
+    act(t("All words at once"), () => choose({ view: "head" })),
+  ];
+}
+
+/** @param {Look} look */
+function hide(look) {
+  mask(...look.unit.tokens);
+}
+
+/** Which head it is, and the way to others. */
+function whichOf() {
+  const count = layer().heads.length;
+  const step = (
+    /** @type {string} */ sign,
+    /** @type {string} */ label,
+    /** @type {number} */ by,
+  ) =>
+    make(
+      "button",
+      {
+        type: "button",
+        class: "step-button",
+        "aria-label": label,
+        title: label,
+        on: { click: () => moveHead(by) },
+      },
+      sign,
+    );
+  return [
+    make("span", {}, nameOf(head())),
+    count > 1
+      ? [step("‹", t("The head before ([)"), -1), step("›", t("The head after (])"), 1)]
+      : null,
+    make("span", { class: "hint" }, t("Point at a word, or walk with the arrow keys.")),
+  ];
+}

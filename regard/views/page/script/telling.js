@@ -1,0 +1,101 @@
+// What a row of weights says, in words.
+
+import { make, tokenText } from "./dom.js";
+import { phrase, t } from "./language.js";
+import { layer, textsOf } from "./model.js";
+/** @import {Picture, Unit} from "./picture.js" */
+
+/**
+ * What a row looks at: words, strongest first; itself; and marks, which are no words.
+ * @typedef {{unit: Unit, weight: number}} Look
+ * @typedef {{row: Unit, words: Look[], own: number, marks: Look[],
+ *   link: Look | undefined}} Account the link is the one that is spoken of
+ */
+
+const LEAST = 0.01; // of the weight: less is not told
+
+/** @param {Picture} of @param {number} r @param {number} [key] a token of the link; else it is the
+ * strongest to a word @returns {Account} */
+export function account(of, r, key = -1) {
+  const [from, to] = textsOf(layer());
+  const special = new Set(to.special);
+  const weights = of.row(r);
+  const looks = of.columns.map((unit, c) => ({ unit, weight: weights[c] }));
+  const sorted = looks.sort((a, b) => b.weight - a.weight);
+  const row = of.rows[r];
+  const isOwn = (/** @type {Look} */ look) => from === to && look.unit.number === row.number;
+  const isMark = (/** @type {Look} */ look) => look.unit.tokens.every((j) => special.has(j));
+  const words = sorted.filter((look) => !isOwn(look) && !isMark(look));
+  return {
+    row,
+    words,
+    link: words.find((look) => look.unit.tokens.includes(key)) ?? words[0],
+    own: sorted.find(isOwn)?.weight ?? 0,
+    marks: sorted.filter((look) => isMark(look) && !isOwn(look)),
+  };
+}
+
+/** A share of the whole. @param {number} weight */
+export function percent(weight) {
+  const n =
+    weight > 0 && weight < 0.095 ? (100 * weight).toFixed(1) : String(Math.round(100 * weight));
+  return t("{n}\u00a0%", { n });
+}
+
+/** The row in one sentence. @param {Account} found @returns {any[]} */
+export function sentenceOf({ row, words, own, marks, link }) {
+  const values = { word: named(row) };
+  const best = words[0];
+  const [mark] = marks;
+  if (!best || !link || Math.max(best.weight, own, mark?.weight ?? 0) < LEAST)
+    return phrase("{word} has nothing to look at yet.", values);
+  const all = { ...values, share: strong(link.weight), target: named(link.unit) };
+  if (link !== best) return phrase(mainly(), all);
+  if (mark && mark.weight > Math.max(best.weight, own))
+    return phrase(
+      "{word} takes {most} from {mark}, which is no word: here this head has little to say. " +
+        "Of the words, most comes from {target}: {share}.",
+      { ...all, most: strong(mark.weight), mark: named(mark.unit) },
+    );
+  if (own > best.weight)
+    return phrase(
+      "{word} keeps {most} to itself; of the others, most comes from {target}: {share}.",
+      { ...all, most: strong(own) },
+    );
+  return phrase(mainly(), all);
+}
+
+function mainly() {
+  const { kind, recurrent } = layer().data;
+  if (kind === "cross")
+    return "To write {word}, the model takes {share} of what it reads from {target}.";
+  return recurrent
+    ? "Reading {word}, the network takes {share} of what it remembers from {target}."
+    : "{word} takes {share} of what it hands on from {target}.";
+}
+
+/** What else the row looks at. @param {Account} found @returns {any[]} */
+export function restOf({ words, own, marks, link }) {
+  const others = words.filter((look) => look !== link && look.weight >= LEAST);
+  const next = others.slice(0, 3);
+  const lost = marks.reduce((sum, look) => sum + look.weight, 0);
+  const told = next.map((look) => [named(look.unit), ` ${percent(look.weight)}`]);
+  if (own >= LEAST) told.push([t("itself"), ` ${percent(own)}`]);
+  if (lost >= LEAST) told.push([t("marks that are no words"), ` ${percent(lost)}`]);
+  if (!told.length) return [];
+  return phrase("Besides: {list}.", { list: "\u0000" }).flatMap((part) =>
+    part === "\u0000" ? told.flatMap((one, i) => (i ? [t(", "), ...one] : one)) : [part],
+  );
+}
+
+/** @param {Unit} unit */
+function named(unit) {
+  const made = tokenText(unit.label, 40);
+  made.classList.add("word-told");
+  return made;
+}
+
+/** @param {number} weight */
+function strong(weight) {
+  return make("strong", {}, percent(weight));
+}
