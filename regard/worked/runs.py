@@ -135,7 +135,7 @@ def check_runs(claims: list[RunClaim], seconds: float = SECONDS) -> list[RunResu
     for claim in claims:
         if claim.words not in given:
             given[claim.words] = _ran(claim, seconds)
-        results.append(RunResult(claim, _pointed(given[claim.words], claim)))
+        results.append(RunResult(claim, pointed(given[claim.words], claim)))
     return results
 
 
@@ -249,7 +249,7 @@ def _ran(claim: RunClaim, seconds: float) -> Any:
         return json.loads(done.stdout)
 
 
-def _pointed(content: Any, claim: RunClaim) -> Any:
+def pointed(content: Any, claim: RunClaim) -> Any:
     """What the JSON Pointer leads to."""
     found = content
     for part in claim.path.split("/")[1:]:
@@ -259,12 +259,14 @@ def _pointed(content: Any, claim: RunClaim) -> Any:
         elif isinstance(found, list) and key.isdigit() and int(key) < len(found):
             found = found[int(key)]
         else:
-            has = f"{len(found)} items" if isinstance(found, list) else ", ".join(found or [])
-            raise _nowhere(claim, key, has if isinstance(found, list | dict) else shown(found))
+            raise _nowhere(claim, key, found)
     return found
 
 
-def _nowhere(claim: RunClaim, key: str, has: str) -> ExampleError:
+def _nowhere(claim: RunClaim, key: str, at: Any) -> ExampleError:
+    has = ", ".join(at) if isinstance(at, dict) else shown(at)
+    if isinstance(at, list):
+        has = count(len(at), "item")
     return wrong(
         "run",
         f"path {shown(claim.path)} leads to nothing in what 'regard {claim.command}' gives: there "

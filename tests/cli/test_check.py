@@ -109,9 +109,9 @@ def test_a_file_that_cannot_be_read_is_one_line_and_exit_2(
 
 
 def test_a_wrong_option_is_one_line_too() -> None:
-    done = regard("check", "--jsn", "-")
+    done = regard("check", "--jso", "-")
     assert done.returncode == 2
-    assert done.stderr == "regard: error: No such option '--jsn'. Did you mean '--json'?\n"
+    assert done.stderr == "regard: error: No such option '--jso'. Did you mean '--json'?\n"
 
 
 def test_control_characters_in_a_file_cannot_act(tmp_path: Path) -> None:

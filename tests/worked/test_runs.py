@@ -12,7 +12,7 @@ import regard
 from regard.errors import RegardError
 from regard.worked.check import check_file
 from regard.worked.formats import read_example
-from regard.worked.runs import RunClaim, check_runs, claims_of_runs
+from regard.worked.runs import RunClaim, check_runs, claims_of_runs, pointed
 
 COST = "cost --lengths 16,32 --repeats 1 --budget 1"
 
@@ -81,20 +81,37 @@ def test_values_are_compared_as_they_are_written() -> None:
 
 
 def test_a_run_is_looked_up_and_runs_once() -> None:
+    averages = {"from": "explain --example averages"}
     claims = claims_of_runs(
         {
             "run": [
-                claim(),
-                claim(path="/width", value=65),
-                claim(path="/mechanisms/0/sequential_steps", value="1"),
+                claim(**averages, path="/tokens/1", value="2"),
+                claim(**averages, path="/steps/0/value/0/0", value=1),
+                claim(**averages, path="/mechanism", value="dot"),
             ]
         }
     )
     results = check_runs(claims)
     assert [result.right for result in results] == [True, False, True]
-    assert results[1].to_dict() == {"run": COST, "path": "/width", "claimed": 65.0, "correct": 64}
-    with pytest.raises(RegardError, match=r"leads to nothing.*there is no '7', there is 2 items"):
-        check_runs(claims_of_runs({"run": [claim(path="/lengths/7")]}))
+    assert results[1].to_dict() == {
+        "run": "explain --example averages",
+        "path": "/steps/0/value/0/0",
+        "claimed": 1.0,
+        "correct": 2.0,
+    }
+
+
+def test_a_pointer() -> None:
+    content = {"a/b": [{"~": 5}], "n": 3}
+    given = {"from": "cost", "value": 5}
+    (there, beyond, deeper) = claims_of_runs(
+        {"run": [{**given, "path": path} for path in ("/a~1b/0/~0", "/a~1b/7", "/n/x")]}
+    )
+    assert pointed(content, there) == 5
+    with pytest.raises(RegardError, match=r"leads to nothing.*there is no '7', there is 1 item"):
+        pointed(content, beyond)
+    with pytest.raises(RegardError, match=r"there is no 'x', there is 3"):
+        pointed(content, deeper)
 
 
 def test_a_run_that_fails_or_takes_too_long() -> None:
