@@ -10,20 +10,30 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from regard.cli.shared.numbers import Real, Whole
-from regard.cli.shared.output import check_outputs, write_json
+from regard.cli.shared.output import check_outputs, say_written, write_json
 from regard.errors import RegardError
 from regard.text import visible
 
 if TYPE_CHECKING:
-    from regard.worked.check import Report
+    from regard.worked.check import Report, RunReport
     from regard.worked.code.faults import CodeReport
     from regard.worked.source import ExampleFile
+
+    Result = Report | RunReport | CodeReport
 
 
 @click.command()
 @click.argument("files", nargs=-1)
 @click.option("--list", "lists", is_flag=True, help="Name the examples that come with regard.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write the result as JSON.")
+@click.option("--new", metavar="MECHANISM", help="Print a new exercise of a mechanism.")
+@click.option("--sheet", type=Whole(1), help="With --html: a sheet of N exercises.")
+@click.option("--tokens", metavar="TEXT", help="New: its words.")
+@click.option("--numbers", type=click.Choice(["round", "small"]), help="New: kind of numbers.")
+@click.option("--blanks", is_flag=True, help="New: with blanks to fill in.")
+@click.option("--solution", is_flag=True, help="New: with the solution.")
+@click.option("--seed", type=Whole(0), help="New, sheet: other numbers.")
+@click.option("--html", "html_to", metavar="FILE", help="Sheet: the page; solutions beside it.")
 @click.option("--mechanism", metavar="NAME", help="Code: what it is to compute, such as scaled.")
 @click.option("--causal", is_flag=True, help="Code: it makes the causal mask itself.")
 @click.option("--axes", type=Whole(2, 4), help="Code: it is meant for so many axes alone.")
@@ -48,10 +58,21 @@ def check(
     regard check --list
     regard check tutorial-printed
     regard check mine.py:attention --mechanism scaled
+    regard check --new scaled --blanks > mine.toml
     """
     if lists:
         _list()
         return
+    making = {name: how.pop(name) for name in MAKING}
+    if making["new"] is not None or making["sheet"] is not None:
+        if files or json_to is not None:
+            raise RegardError("--new and --sheet make exercises: they take no FILES and no --json")
+        _make(**making)
+        return
+    for name, value in making.items():
+        if value not in (None, False):
+            option = name.removesuffix("_to")
+            raise RegardError(f"--{option} goes with --new or --sheet, which make exercises")
     if not files:
         raise RegardError("check takes a FILE or a name; 'regard check --list' has the names")
     check_outputs(json=json_to)
@@ -60,6 +81,45 @@ def check(
     if json_to is not None:
         write_json(json.dumps(content), json_to)
     ctx.exit(code)
+
+
+MAKING = ("new", "sheet", "tokens", "numbers", "blanks", "solution", "seed", "html_to")
+"""The options that make exercises."""
+
+
+def _make(
+    new: str | None,
+    sheet: int | None,
+    tokens: str | None,
+    numbers: str | None,
+    blanks: bool,
+    solution: bool,
+    seed: int | None,
+    html_to: str | None,
+) -> None:
+    """Print a new exercise, or write a sheet of them and its solutions."""
+    if sheet is None:
+        if html_to is not None:
+            raise RegardError("--html goes with --sheet: --new prints a file")
+        if blanks and solution:
+            raise RegardError("--blanks leaves claims empty and --solution fills them: give one")
+        from regard.worked.exercises.new import new as made
+        from regard.worked.exercises.new import text_of
+
+        claims = "blanks" if blanks else "solution" if solution else "none"
+        words = tokens.split() if tokens is not None else None
+        content = made(new or "", words, numbers or "round", seed or 0)
+        click.echo(text_of(content, claims), nl=False)
+        return
+    if html_to is None:
+        raise RegardError("--sheet writes a page: add --html FILE")
+    if tokens is not None or numbers is not None or blanks or solution:
+        raise RegardError("--tokens, --numbers, --blanks and --solution go with --new alone")
+    check_outputs(html=html_to)
+    from regard.worked.exercises.sheet import exercises, write_sheet
+
+    beside = write_sheet(html_to, exercises(sheet, seed or 0, new))
+    say_written(html_to, str(beside))
 
 
 def _list() -> None:
@@ -97,9 +157,7 @@ def _check_all(files: tuple[str, ...], how: dict[str, Any], quietly: bool) -> tu
     return results, code
 
 
-def _checked(
-    name: str, run: Callable[[], Report | CodeReport], quietly: bool
-) -> tuple[dict[str, Any], int]:
+def _checked(name: str, run: Callable[[], Result], quietly: bool) -> tuple[dict[str, Any], int]:
     """One of several: its result with its name, and its exit code."""
     try:
         report = run()
@@ -117,7 +175,7 @@ def _raise(error: RegardError) -> NoReturn:
     raise error
 
 
-def _checks(file: str, how: dict[str, Any]) -> list[tuple[str, Callable[[], Report | CodeReport]]]:
+def _checks(file: str, how: dict[str, Any]) -> list[tuple[str, Callable[[], Result]]]:
     """What is to be checked in a file, by name, refused, if it must be, before torch is
     imported."""
     from regard.worked.code.load import names_code
@@ -142,24 +200,25 @@ def _check_code(file: str, how: dict[str, Any]) -> CodeReport:
     return judge(load(file, how.get("seconds", SECONDS)), **how)
 
 
-def _check_example(source: ExampleFile) -> Report:
-    from regard.worked.claims import check_written
-    from regard.worked.example import Example
+def _check_example(source: ExampleFile) -> Report | RunReport:
+    from regard.worked.runs import claimed
 
-    example = Example.from_file(source)
-    check_written(example)
-    from regard.worked.check import check_example
+    claimed(source)  # what cannot be right is refused before torch is imported
+    from regard.worked.check import check_file
 
-    return check_example(example)
+    return check_file(source)
 
 
-def _print(report: Report | CodeReport) -> None:
+def _print(report: Result) -> None:
     from regard.views.terminal.console import make_console
-    from regard.worked.check import Report
+    from regard.worked.check import Report, RunReport
     from regard.worked.code.report import format_code_report
-    from regard.worked.report import format_report
+    from regard.worked.report import format_report, format_runs
 
     console = make_console()
-    console.print(
-        format_report(report) if isinstance(report, Report) else format_code_report(report)
-    )
+    if isinstance(report, Report):
+        console.print(format_report(report))
+    elif isinstance(report, RunReport):
+        console.print(format_runs(report))
+    else:
+        console.print(format_code_report(report))

@@ -5,10 +5,12 @@ source.py       its file (fields.py: the values in it; formats.py: npz and markd
 sentence.py     one made of a sentence and word vectors
 claims.py       the numbers that somebody claims
 check.py        which of them are wrong
+runs.py         what is claimed of a command's output
 consequence.py  wrong by itself, or because of earlier ones?
 working.py      the arithmetic of one number, written out
 remarks.py      mistakes of understanding, which no single number shows
 report.py       all this for a reader
 written.py      a file's text, from its content
 code/           somebody's own function, tried and judged
+exercises/      worked examples made up for a learner
 """

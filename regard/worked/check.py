@@ -11,16 +11,19 @@ import numpy as np
 
 from regard.errors import ExampleError, RegardError
 from regard.trace import Array, Trace
-from regard.worked.claims import Claim, claims_of
+from regard.worked.claims import BLANK, Claim, blanks, claims_of
 from regard.worked.code.faults import CodeReport
 from regard.worked.code.judge import SECONDS, judge
 from regard.worked.consequence import Consequences
 from regard.worked.diagnosis import diagnose, rounded_too_far
 from regard.worked.dialects import DIALECTS
 from regard.worked.example import Example
+from regard.worked.fields import count
+from regard.worked.formats import read_example
 from regard.worked.remarks import remarks_on
+from regard.worked.runs import RunResult, check_runs, claimed
 from regard.worked.slips import slips
-from regard.worked.source import plain
+from regard.worked.source import ExampleFile, plain
 from regard.worked.stages import compute
 
 
@@ -77,6 +80,39 @@ class Report:
         }
 
 
+@dataclass
+class RunReport:
+    """What came of claims about runs, and of the numbers claimed beside them, if there are any."""
+
+    results: list[RunResult]
+    numbers: Report | None = None
+
+    @property
+    def right(self) -> int:
+        """How many claims are right."""
+        own = sum(result.right for result in self.results)
+        return own + (self.numbers.right if self.numbers else 0)
+
+    @property
+    def wrong(self) -> list[Wrong | RunResult]:
+        """The claims that are wrong."""
+        runs = [result for result in self.results if not result.right]
+        return [*(self.numbers.wrong if self.numbers else []), *runs]
+
+    @property
+    def remarks(self) -> list[str]:
+        return self.numbers.remarks if self.numbers else []
+
+    @property
+    def ok(self) -> bool:
+        """Whether no claim is wrong."""
+        return not self.wrong
+
+    def to_dict(self) -> dict[str, Any]:
+        wrong = [one.to_dict() for one in self.wrong]
+        return {"right": self.right, "wrong": wrong, "remarks": self.remarks}
+
+
 @overload
 def check(example: Example | Mapping[str, Any] | str | os.PathLike[str]) -> Report: ...
 
@@ -118,15 +154,32 @@ def check(
         return judge(example, mechanism, **how)
     if mechanism is not None or how:
         raise RegardError("mechanism goes with a function: a worked example names its own")
+    if not isinstance(example, Example):
+        if isinstance(example, Mapping):
+            source = ExampleFile("", "", plain(dict(example)))
+        else:
+            source = read_example(example)
+        found, runs = claimed(source)
+        if runs or found is None:
+            raise RegardError("claims about runs are checked by the command: regard check FILE")
+        example = found
     return check_example(example)
 
 
-def check_example(example: Example | Mapping[str, Any] | str | os.PathLike[str]) -> Report:
+def check_file(source: ExampleFile) -> Report | RunReport:
+    """Check what a file claims, of numbers and of runs; refused, if need be, before either."""
+    example, runs = claimed(source)
+    numbers = None if example is None else check_example(example)
+    if not runs and numbers is not None:
+        return numbers
+    try:
+        return RunReport(check_runs(runs), numbers)
+    except ExampleError as error:
+        raise source.located(error) from error
+
+
+def check_example(example: Example) -> Report:
     """Compute a worked example and compare every claimed number."""
-    if isinstance(example, Mapping):
-        example = Example.from_dict(plain(dict(example)))
-    elif not isinstance(example, Example):
-        example = Example.load(example)
     trace = compute(example)
     try:
         claims = claims_of(example, trace)
@@ -140,6 +193,9 @@ def check_example(example: Example | Mapping[str, Any] | str | os.PathLike[str])
             if step.path in claims:
                 _compare(report, claims[step.path], step.value, follows)
         report.remarks = remarks_on(example, trace, claims)
+    blank = blanks(example)
+    if blank:
+        report.remarks.append(f"{count(blank, 'number')} left blank ({BLANK}).")
     return report
 
 

@@ -19,6 +19,8 @@ from regard.trace import Array, Trace
 from regard.worked.example import Example
 from regard.worked.fields import count, finite, shown, times, wrong
 
+BLANK = "?"
+"""Stands in a file for a number that is still to be filled in: it is not claimed."""
 EXACT = 1e-9
 """What float64 arithmetic may be off by."""
 
@@ -75,7 +77,7 @@ def check_written(example: Example) -> None:
             if _shape(content) is None:
                 raise _wrong(key, " has rows of different lengths")
             for leaf in _leaves(content):
-                finite(key, leaf, f"claims.{key}", claimed=True)
+                _number(key, leaf)
         if not example.claims:
             raise _nothing()
     except ExampleError as error:
@@ -88,6 +90,11 @@ def _nothing() -> ExampleError:
         'nothing is claimed: add a [claims] table with a line for a step, such as "scores[0]" '
         "= [0.48, 0.80], or use 'regard explain --example' to see the numbers",
     )
+
+
+def blanks(example: Example) -> int:
+    """How many numbers are still to be filled in."""
+    return sum(leaf == BLANK for content in example.claims.values() for leaf in _leaves(content))
 
 
 def allowance(number: int | Decimal) -> float:
@@ -149,9 +156,17 @@ def _numbers(key: str, content: Any, shape: Index, tolerance: float | None) -> t
         described = shown(content) if isinstance(content, str | bool | dict) else _called(got)
         raise _wrong(key, f" must be {_called(shape)}, got {described}{hint}")
     leaves = list(_leaves(content))
-    value = [finite(key, leaf, f"claims.{key}", claimed=True) for leaf in leaves]
-    off = [allowance(leaf) if tolerance is None else tolerance for leaf in leaves]
+    value = [_number(key, leaf) for leaf in leaves]
+    off = [_allowed(leaf) if tolerance is None else tolerance for leaf in leaves]
     return np.array(value).reshape(shape), np.array(off).reshape(shape)
+
+
+def _number(key: str, leaf: Any) -> float:
+    return np.nan if leaf == BLANK else finite(key, leaf, f"claims.{key}", claimed=True)
+
+
+def _allowed(leaf: Any) -> float:
+    return 0.0 if leaf == BLANK else allowance(leaf)
 
 
 def _shape(content: Any) -> Index | None:

@@ -28,6 +28,10 @@ def read_examples(path: str | os.PathLike[str]) -> list[ExampleFile]:
     name = os.fspath(path)
     if name.lower().endswith((".md", ".markdown")):
         return _in_markdown(name)
+    if name.lower().endswith((".html", ".htm")):
+        from regard.worked.exercises.sheet import read_sheet
+
+        return read_sheet(path)
     if name.lower().endswith(".npz"):
         return [_in_npz(name)]
     return [ExampleFile.read(path)]

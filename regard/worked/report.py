@@ -8,7 +8,8 @@ from rich.table import Table
 from rich.text import Text
 
 from regard.text import visible
-from regard.worked.check import Report, Wrong
+from regard.worked.check import Report, RunReport, Wrong
+from regard.worked.claims import BLANK
 from regard.worked.working import working
 
 
@@ -28,12 +29,32 @@ def format_report(report: Report) -> Group:
         total = int(claim.made.sum())
         mark = Text("✗ " if bad else "✓ ", style="bold red" if bad else "bold green")
         state = f"{bad} of {total} wrong" if bad else f"{total} right"
+        if not total:
+            mark, state = Text("· ", style="dim"), "blank"
         lines.append(mark.append(f"{name:<{longest}}{state}", style="default"))
     if report.wrong:
         lines += ["", wrong_table(report)]
     for remark in report.remarks:
         lines += ["", Text("! ", style="bold yellow").append(remark, style="default")]
     return Group(*lines, "", format_verdict(report))
+
+
+def format_runs(report: RunReport) -> Group:
+    """Claims about runs, after the numbers claimed beside them."""
+    lines: list[RenderableType] = []
+    if report.numbers is not None:
+        lines += [format_report(report.numbers), ""]
+    for result in report.results:
+        claim = result.claim
+        mark, style = ("✓ ", "bold green") if result.right else ("✗ ", "bold red")
+        said = f"{visible(claim.command)}: {visible(claim.path)} is {visible(str(result.got))}"
+        claimed = "" if result.right else f", claimed {visible(str(claim.value))}"
+        lines.append(Text(mark, style).append(f"{said}{claimed}", style="default"))
+    wrong = sum(not result.right for result in report.results)
+    text = f"{wrong} of {len(report.results)} claims about runs are wrong."
+    if not wrong:
+        text = f"All {len(report.results)} claims about runs are right."
+    return Group(*lines, "", Text(text, "bold red" if wrong else "bold green"))
 
 
 def wrong_table(report: Report) -> Padding:
@@ -63,6 +84,8 @@ def because(report: Report, wrong: Wrong) -> str:
 def format_verdict(report: Report) -> Text:
     """How many are wrong, and where it went wrong first."""
     right = report.right
+    if not report.wrong and not right:
+        return Text(f"Nothing is filled in yet: put a number for each {BLANK}.", style="bold")
     if not report.wrong:
         text = Text(f"All {right} numbers are right.", style="bold green")
         return text.append(" But see the remarks.", style="yellow") if report.remarks else text

@@ -94,6 +94,8 @@ class ExampleFile:
 
     def located(self, error: ExampleError) -> ExampleError:
         """The error with the file and, where known, the line in front."""
+        if not self.name:  # a dictionary
+            return error
         return ExampleError(f"{self.name}{line_of(self.text, error)}: {error}")
 
 

@@ -109,9 +109,9 @@ def test_a_file_that_cannot_be_read_is_one_line_and_exit_2(
 
 
 def test_a_wrong_option_is_one_line_too() -> None:
-    done = regard("check", "--jsn", "-")
+    done = regard("check", "--jso", "-")
     assert done.returncode == 2
-    assert done.stderr == "regard: error: No such option '--jsn'. Did you mean '--json'?\n"
+    assert done.stderr == "regard: error: No such option '--jso'. Did you mean '--json'?\n"
 
 
 def test_control_characters_in_a_file_cannot_act(tmp_path: Path) -> None:
@@ -213,3 +213,44 @@ def test_what_cannot_be_right_is_refused_before_torch_is_imported(
     )
     assert done.stdout == "2 False\n"
     assert done.stderr.count("\n") == 1
+
+
+def test_exercises_are_made(tmp_path: Path) -> None:
+    done = regard("check", "--new", "scaled", "--tokens", "bread and butter", "--solution")
+    assert done.returncode == 0
+    assert 'tokens = ["bread", "and", "butter"]' in done.stdout
+    file = tmp_path / "mine.toml"
+    file.write_text(done.stdout)
+    assert "All 63 numbers are right." in regard("check", file).stdout
+    blanks = regard("check", "--new", "scaled", "--blanks").stdout
+    file.write_text(blanks)
+    assert "Nothing is filled in yet: put a number for each ?." in regard("check", file).stdout
+
+
+def test_a_sheet_is_written_and_recognised(tmp_path: Path) -> None:
+    done = regard("check", "--sheet", "2", "--seed", "7", "--html", tmp_path / "sheet.html")
+    assert done.stdout == (
+        f"Written: {tmp_path / 'sheet.html'}, {tmp_path / 'sheet-solutions.html'}\n"
+    )
+    done = regard("check", tmp_path / "sheet.html", "--json", "-")
+    assert [one["file"].split("#")[1] for one in json.loads(done.stdout)] == [
+        "softmax-7-1",
+        "simple-7-2",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--new", "scaled", "mine.toml"], "they take no FILES and no --json"),
+        (["--new", "scaled", "--blanks", "--solution"], "give one"),
+        (["--new", "scaled", "--html", "x.html"], "--html goes with --sheet"),
+        (["--sheet", "3"], "add --html FILE"),
+        (["--sheet", "3", "--html", "x.html", "--blanks"], "go with --new alone"),
+        (["--seed", "3", "tutorial-printed"], "--seed goes with --new or --sheet"),
+    ],
+)
+def test_options_that_do_not_go_together(arguments: list[str], says: str) -> None:
+    done = regard("check", *arguments)
+    assert done.returncode == 2
+    assert says in done.stderr
