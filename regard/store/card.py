@@ -26,7 +26,7 @@ def card_of(run: RunFolder) -> str:
     model = config["model"]
     return "\n".join(
         [
-            f"# {model['model']}: a {TASKS.get(config['task'], 'model')}",
+            f"# {model.get('model', 'model')}: a {TASKS.get(config['task'], 'model')}",
             "",
             f"Trained by regard {config.get('made', {}).get('regard', '')}".rstrip() + ".",
             "",
