@@ -50,6 +50,12 @@ ELSEWHERE = {
     'regard look minilm "The street is wide" --compare-model smollm2 --html models.html': (
         "smollm2 is 93 MB to fetch; tests/cli/test_look.py compares two models"
     ),
+    'regard explain "The cat sat on the" --whole --parts --model smollm2': (
+        "smollm2 is 93 MB to fetch; tests/inside/explain/test_whole.py has a small Llama"
+    ),
+    'regard explain "Paris is the [MASK] of France" --whole --model bert-base-uncased': (
+        "it is fetched from the hub; tests/inside/explain/test_whole.py has a small BERT"
+    ),
 }
 """Commands that are not run here, and why."""
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from regard.worked.source import shipped
 from tests.cli.run import ROOT, regard, regard_process
 
 PRINTED = ROOT / "regard/worked/examples/tutorial-printed.toml"
@@ -38,13 +40,8 @@ def test_right_numbers_exit_0() -> None:
 def test_examples_come_with_regard() -> None:
     listed = regard("check", "--list")
     assert listed.returncode == 0
-    assert [line.split()[0] for line in listed.stdout.splitlines()] == [
-        "illustrated-transformer",
-        "tutorial-corrected",
-        "tutorial-printed",
-        "two-heads",
-    ]
-    assert "two-heads                Two heads, each word sees itself" in listed.stdout
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == list(shipped())
+    assert re.search(r"(?m)^two-heads +Two heads, each word sees itself", listed.stdout)
     assert regard("check", "tutorial-printed").stdout == regard("check", PRINTED).stdout
     explained = regard("explain", "--example", "tutorial-corrected")
     assert explained.stdout == regard("explain", "--example", CORRECTED).stdout
@@ -144,20 +141,6 @@ def test_several_files_have_the_worst_code_and_their_names(tmp_path: Path) -> No
     assert regard("check", files[0], "two-heads").returncode == 0
 
 
-def test_what_cannot_be_right_is_refused_before_torch_is_imported(tmp_path: Path) -> None:
-    file = tmp_path / "bad.toml"
-    file.write_text("x = [[1]]\nmechanism = 'scaled'")
-    script = (
-        "import sys\nfrom regard.cli import main\n"
-        f"sys.argv = ['regard', 'check', {str(file)!r}]\n"
-        "try:\n    main()\nexcept SystemExit as end:\n    print(end.code, 'torch' in sys.modules)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert done.stdout.split() == ["2", "False"]
-
-
 MINE = """
 import numpy as np
 
@@ -190,3 +173,43 @@ def test_own_code_needs_a_mechanism_and_examples_none(tmp_path: Path) -> None:
     done = regard("check", CORRECTED, "--causal")
     assert (done.returncode, done.stdout) == (2, "")
     assert "--causal goes with code" in done.stderr
+
+
+def test_markdown_gives_a_result_for_each_block(tmp_path: Path) -> None:
+    page = tmp_path / "notes.md"
+    block = "```toml\nscores = [[1, 1]]\n[claims]\nweights = [[0.5, {}]]\n```\n"
+    page.write_text(block.format("0.5") + block.format("0.4") + block.format("[]"))
+    done = regard("check", page, "--json", "-")
+    assert done.returncode == 2
+    results = json.loads(done.stdout)
+    assert [result["file"] for result in results] == [f"{page}:{line}" for line in (2, 7, 12)]
+    assert results[0]["wrong"] == []
+    assert results[1]["wrong"][0]["claimed"] == 0.4
+    assert "line 14" in results[2]["error"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "scores = [[1, 2]]",
+        "scores = [[1, 2]]\n[claims]\nweights = [[0.5, 0.5], [1]]",
+        "scores = [[1, 2]]\n[claims]\nweights = [[0.5, nan]]",
+        'scores = [[1, 2]]\n[claims]\n"weights[a]" = 1',
+        "score = [[1, 2]]\n[claims]\nweights = [[0.5, 0.5]]",
+    ],
+)
+def test_what_cannot_be_right_is_refused_before_torch_is_imported(
+    tmp_path: Path, text: str
+) -> None:
+    file = tmp_path / "bad.toml"
+    file.write_text(text)
+    script = (
+        "import sys\nfrom regard.cli import main\n"
+        f"try:\n    main(['check', {str(file)!r}])\n"
+        "except SystemExit as stop:\n    print(stop.code, 'torch' in sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout == "2 False\n"
+    assert done.stderr.count("\n") == 1

@@ -56,11 +56,13 @@ def style() -> str:
 def policy(first: str = "page", *, connect: str = "'none'") -> str:
     """The Content-Security-Policy: this script, this style, pictures made here, nothing else."""
     return (
-        f"default-src 'none'; script-src {_hash(script(first))}; style-src {_hash(style())}; "
+        f"default-src 'none'; script-src {source_hash(script(first))}; "
+        f"style-src {source_hash(style())}; "
         f"img-src data: blob:; connect-src {connect}; base-uri 'none'; form-action 'none'"
     )
 
 
-def _hash(text: str) -> str:
+def source_hash(text: str) -> str:
+    """What a policy calls a script or style that stands in the page."""
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return f"'sha256-{digest}'"
