@@ -61,10 +61,9 @@ def write_report(run: RunFolder) -> None:
 
 def _curves(events: Events, smoothing: float) -> Iterator[str]:
     """Loss, and the score if there is one; smoothed labels make the loss of training greater."""
+    own = f"training (smoothing {smoothing:g})" if smoothing else "training"
     loss = {
-        f"training (smoothing {smoothing:g})" if smoothing else "training": _points(
-            events, "train", "loss"
-        ),
+        own: _points(events, "train", "loss"),
         "validation": _points(events, "valid", "loss"),
     }
     yield "<h2>How it went</h2>"

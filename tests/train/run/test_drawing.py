@@ -31,7 +31,7 @@ def test_round_numbers() -> None:
     assert ticks(3, 3)[0] < 3 < ticks(3, 3)[-1] or 3 in ticks(3, 3)
 
 
-@given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))
+@given(st.floats(-1e3, 1e3), st.floats(1e-3, 1e6))
 def test_numbers_enclose_what_is_drawn(low: float, span: float) -> None:
     found = ticks(low, low + span)
     assert found[0] <= low + 1e-6 * span
