@@ -101,7 +101,7 @@ def train(
         if world.main:
             _draw(folder, note)
             if not outcome.interrupted:
-                write_report(folder)
+                _report(folder, note)
         return outcome
 
 
@@ -224,6 +224,14 @@ def _write(folder: RunFolder, config: Tree, files: Files) -> None:
     folder.write_config(config)
     for name, content in files.items():
         write_text(folder.path / name, content)
+
+
+def _report(folder: RunFolder, note: Callable[[str], None]) -> None:
+    """Write the page of the run, which is no reason to lose it."""
+    try:
+        write_report(folder)
+    except RegardError as error:
+        note(f"no report: {error}")
 
 
 def _draw(folder: RunFolder, note: Callable[[str], None]) -> float:
