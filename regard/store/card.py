@@ -23,10 +23,10 @@ def card_of(run: RunFolder) -> str:
     if written.exists():
         return written.read_text(encoding="utf-8")
     config = run.read_config()
-    model = config["model"]
+    model = config.get("model", {})
     return "\n".join(
         [
-            f"# {model['model']}: a {TASKS.get(config['task'], 'model')}",
+            f"# {model.get('model', 'model')}: a {TASKS.get(config['task'], 'model')}",
             "",
             f"Trained by regard {config.get('made', {}).get('regard', '')}".rstrip() + ".",
             "",
@@ -67,7 +67,7 @@ def _events(run: RunFolder) -> list[str]:
             break
         events[event.get("event")] = event
     found = []
-    if data := events.get("data"):
+    if {"train", "valid"} <= (data := events.get("data", {})).keys():
         found.append(f"- {data['train']:,} examples to train on, {data['valid']:,} to validate")
     if valid := events.get("valid"):
         name = valid.get("name", "loss")

@@ -5,6 +5,7 @@ tokens.json          the vocabulary; a config with "tokens" names another file f
 model.safetensors    the best weights so far; at the end the averaged ones if they are better
 log.jsonl            one line an event
 curves.png           loss and score over time
+report.html          the page of a finished run
 valid.tsv, test.tsv  the lines that were not trained on; of plain text valid.txt, test.txt
 checkpoints/         what --resume goes on from
 """
@@ -50,6 +51,7 @@ class RunFolder:
         self.model = self.path / "model.safetensors"
         self.log = self.path / "log.jsonl"
         self.curves = self.path / "curves.png"
+        self.report = self.path / "report.html"
         self.test = self.path / "test.tsv"
         self.test_text = self.path / "test.txt"
         self.checkpoints = self.path / "checkpoints"

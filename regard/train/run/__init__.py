@@ -3,11 +3,13 @@
 start.py        from a job and its settings to a model in its run folder
 loop.py         the loop, top to bottom
 state.py        where a run is: counts, what was best, random generators
-optimizer.py    Adam and its step size
+optimizer.py    Adam or another, and its step size
 checkpoint.py   everything needed to go on as if nothing had stopped
 folder.py       one run a folder, one process at a time
 stop.py         when a run ends
 distributed.py  several processes
 log.py          figures as they happen
 progress.py     what the user sees
+report.py       the page of a finished run
+drawing.py      its curves and alignments, as SVG
 """

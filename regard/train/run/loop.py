@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from regard.errors import RegardError, TrainingError
 from regard.store.folder import RunFolder
 from regard.store.weights import named_weights, set_weights, whole, write_weights
+from regard.text import visible
 from regard.train.config import TrainConfig
 from regard.train.run.checkpoint import Checkpoint, Checkpoints
 from regard.train.run.distributed import MainProcessError, World, gradients_kept
@@ -204,7 +205,7 @@ class Loop:
         mark = "  (best so far)" if better else f"  (best {state.best:.3f}, {state.waited} ago)"
         self.progress.note(f"validation at step {state.step}: {shown}{mark}")
         for sample in samples:
-            self.progress.note(f"    {sample['source']} → {sample['said']}")
+            self.progress.note(visible(f"    {sample['source']} → {sample['said']}"))
         self.warn(figures["loss"])
 
     def evaluate(self) -> dict[str, float]:

@@ -25,6 +25,7 @@ from regard.train.run.folder import check_same, claimed
 from regard.train.run.log import Log, draw_curves
 from regard.train.run.loop import Loop
 from regard.train.run.progress import Outcome, Progress
+from regard.train.run.report import write_report
 from regard.train.run.state import seed_all
 from regard.train.settings import Tree, flat, merged
 from regard.train.tasks.job import (
@@ -99,6 +100,8 @@ def train(
         ).run(not fresh, changed)
         if world.main:
             _draw(folder, note)
+            if not outcome.interrupted:
+                _report(folder, note)
         return outcome
 
 
@@ -221,6 +224,14 @@ def _write(folder: RunFolder, config: Tree, files: Files) -> None:
     folder.write_config(config)
     for name, content in files.items():
         write_text(folder.path / name, content)
+
+
+def _report(folder: RunFolder, note: Callable[[str], None]) -> None:
+    """Write the page of the run, which is no reason to lose it."""
+    try:
+        write_report(folder)
+    except RegardError as error:
+        note(f"no report: {error}")
 
 
 def _draw(folder: RunFolder, note: Callable[[str], None]) -> float:
