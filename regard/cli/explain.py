@@ -269,7 +269,8 @@ def _of_whole(
         write_page(html_to, subject, quietly=json_to == "-")
     from regard.pieces.unknown import Unknown
 
-    note_unknown(Unknown(found.reading), found.model)
+    read = [found.reading] if found.source is None else [found.source]
+    note_unknown(Unknown(*read), found.model)
 
 
 def _note_unknown(sides: list[Explained]) -> None:
