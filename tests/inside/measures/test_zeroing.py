@@ -48,7 +48,8 @@ def reference(model: nn.Module, given: dict[str, Any], family: str, layer: int) 
     own, others = seen[0], np.stack(seen[1:], 1)  # (n, d), (n, keys, d)
     sizes = np.linalg.norm(own, axis=-1)[:, None] * np.linalg.norm(others, axis=-1)
     found = 1 - (own[:, None] * others).sum(-1) / sizes
-    return found / found.sum(-1, keepdims=True)
+    shares: np.ndarray = found / found.sum(-1, keepdims=True)
+    return shares
 
 
 @pytest.mark.parametrize("family", ["Bert", "Llama"])
