@@ -53,7 +53,7 @@ ELSEWHERE = {
     'regard explain "The cat sat on the mat because it was tired" --model smollm2 --word it': (
         "smollm2 is 93 MB to fetch; tests/inside/explain/test_observed.py has small models"
     ),
-    'regard explain "The cat sat on the" --whole --parts --model smollm2': (
+    'regard explain "In 1969 the first man walked on the" --whole --parts --model smollm2': (
         "smollm2 is 93 MB to fetch; tests/inside/explain/test_whole.py has a small Llama"
     ),
     'regard explain "Paris is the [MASK] of France" --whole --model bert-base-uncased': (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from regard.cli.shared.input import read_text
-from regard.cli.shared.model import load_any, load_model, noted
+from regard.cli.shared.model import load_any, noted
 from regard.cli.shared.numbers import Real, Whole
 from regard.cli.shared.output import check_outputs, note_unknown, write_json, write_page
 from regard.errors import ModelError, RegardError
@@ -271,7 +271,8 @@ def _of_whole(
         write_page(html_to, subject, quietly=json_to == "-")
     from regard.pieces.unknown import Unknown
 
-    note_unknown(Unknown(found.reading), found.model)
+    read = [found.reading] if found.source is None else [found.source]
+    note_unknown(Unknown(*read), found.model)
 
 
 def _note_unknown(sides: list[Explained]) -> None:
@@ -314,9 +315,10 @@ def _subject(model: Model | ObservedModel, side: Explained, start: dict[str, Any
 def _loaded(name: str) -> Model | ObservedModel:
     """On regard's own encoder if it is a BERT model; any other is observed."""
     from regard.inside.explain.model import Model, computes
+    from regard.store.shipped import is_own
 
     try:
-        if computes(name):
+        if not is_own(name) and computes(name):
             return Model(name)
     except ModelError as error:
         if name != DEFAULT:
@@ -324,7 +326,7 @@ def _loaded(name: str) -> Model | ObservedModel:
         raise ModelError(
             f"{error}. Without a model: regard explain --example FILE, or --vectors FILE"
         ) from error
-    model = load_model(name)
+    model = load_any(name, predicts=False)
     from regard.inside.explain.observed import ObservedModel
 
     return ObservedModel(model)

@@ -59,10 +59,12 @@ class OwnTranslator(TextModel):
         return learned_pieces(self.tokenizer, [text])[0].before(SPECIAL[EOS], EOS)
 
     def run(self, tokens: Pieces, target: Pieces | None = None) -> Any:
-        assert target is not None
+        network: Any = self.network
+        source = torch.tensor([tokens.ids]), torch.tensor([len(tokens)])
         with torch.no_grad():
-            source = torch.tensor([tokens.ids]), torch.tensor([len(tokens)])
-            return self.network(*source, torch.tensor([target.ids]))
+            if target is None:  # the encoder alone
+                return network.encode(*source)
+            return network(*source, torch.tensor([target.ids]))
 
     def target(self, tokens: Pieces, text: str | None, most: int | None = None) -> Pieces:
         if text is None:

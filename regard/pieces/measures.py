@@ -11,4 +11,8 @@ MEASURES = {
         "Derived, not weights: attention rollout, the heads averaged and half of each word kept, "
         "multiplied through all layers so far (Abnar & Zuidema 2020)."
     ),
+    "value-zeroing": (
+        "Derived, not weights: value zeroing, how much what a layer hands on of a word changes "
+        "without another word's value, as a share of its row (Mohebbi et al. 2023)."
+    ),
 }

@@ -299,3 +299,14 @@ def test_a_decoder(tmp_path: Path) -> None:
         "explain", TIRED, "--model", tmp_path / "llama", "--form", "both", "--layer", "1"
     )
     assert forms.returncode == 0, forms.stderr
+
+
+def test_the_encoder_of_regards_own_translator() -> None:
+    done = regard("explain", "Der Hund schläft im Garten.", "--model", "transformer")
+    assert done.returncode == 0, done.stderr
+    text = flat(done.stdout)
+    assert text.startswith("transformer, layer ")
+    assert "the model's own kernel mixed the same values" in text
+    refused = regard("explain", "Der Hund schläft.", "--model", "bahdanau")
+    assert refused.returncode == 2
+    assert "'bahdanau' is recurrent" in refused.stderr

@@ -48,15 +48,16 @@ def load_model(name: str, *, predicts: bool = False) -> TextModel:
     return load_models(name, predicts=predicts)[name]
 
 
-def load_any(name: str) -> TextModel:
-    """A model with its scores: one that regard trained, by its name or run folder, or any other."""
+def load_any(name: str, *, predicts: bool = True) -> TextModel:
+    """One that regard trained, by its name or run folder, or any other, with its scores if it
+    ``predicts``."""
     from regard.store.shipped import is_own
 
     if is_own(name):
         from regard.inside.ownmodel import load_own
 
         return load_own(name)
-    return load_model(name, predicts=True)
+    return load_model(name, predicts=predicts)
 
 
 def read_part(model: TextModel, part: str | None, target: str | None) -> str:

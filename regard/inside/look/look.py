@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -32,8 +33,6 @@ from regard.pieces.look import Look, LookRequest, WordPlace
 from regard.pieces.pieces import Pieces
 from regard.text import Word
 
-FEW = 16
-"""Tokens by which a measure finds what it must know of a model."""
 PER_ROW = 8
 """Largest weights of each row among which the strongest links are sought."""
 
@@ -58,8 +57,8 @@ def look(
     request = request or LookRequest()
     looker = Looker(model, tokens, request, target)
     if request.measure:
-        few = tokens.beginning(FEW) if target is None else tokens
-        looker.measure = measure_of(request.measure, model.network, lambda: model.run(few, target))
+        again = partial(model.run, tokens, target)
+        looker.measure = measure_of(request.measure, model.network, again)
     page = PageLayers(model, tokens, target, request.layers) if request.page else None
 
     def add(layer: ObservedLayer) -> None:

@@ -3,5 +3,7 @@
 outputs.py   which matrix W_O each attention's heads are multiplied with
 norm.py      how large what a head brings is: ‖a v W_O‖
 rollout.py   where attention has come from, through all layers so far
+zeroing.py   how much a vector changes without another word's value
+dense.py     all weights of a layer, and other numbers in their place
 measure.py   one of them by its name, for a text or a model
 """

@@ -9,8 +9,9 @@ from torch import nn
 from regard.attention.map import AttentionMap, StoredMap
 from regard.errors import RegardError, nearest
 from regard.inside.measures.norm import NormMeasure
-from regard.inside.measures.outputs import output_matrices
+from regard.inside.measures.outputs import find_outputs
 from regard.inside.measures.rollout import RolloutMeasure
+from regard.inside.measures.zeroing import ZeroingMeasure
 from regard.inside.observe.layer import Item, ObservedLayer
 from regard.inside.observe.observe import observe
 from regard.pieces.measures import MEASURES
@@ -19,11 +20,15 @@ Measure = Callable[[ObservedLayer], Item]
 
 
 def measure_of(name: str, model: nn.Module, run: Callable[[], object]) -> Measure:
-    """The measure called ``name``; ``run`` runs ``model`` over a few tokens, if that is needed."""
+    """The measure called ``name``, of what ``run`` lets ``model`` read."""
     if name not in MEASURES:
         known = ", ".join(MEASURES)
         raise RegardError(f"a measure is one of {known}, got {name!r}{nearest(name, MEASURES)}")
-    return RolloutMeasure() if name == "rollout" else NormMeasure(output_matrices(model, run))
+    if name == "rollout":
+        return RolloutMeasure()
+    if name == "value-zeroing":
+        return ZeroingMeasure(model, run)
+    return NormMeasure(find_outputs(model, run))
 
 
 def measured_maps(
@@ -34,7 +39,7 @@ def measured_maps(
     >>> maps = measured_maps(model, lambda: model(**inputs), "norm")
     >>> maps[3, 1].top(5)
 
-    Of "rollout" each layer has one map, as head 0.
+    Of "rollout" and "value-zeroing" each layer has one map, as head 0.
     """
     measure = measure_of(name, model, run)
     maps: dict[tuple[int, int], AttentionMap] = {}

@@ -15,23 +15,23 @@ import torch
 
 from regard.errors import ModelError
 from regard.inside.measures.dense import dense_weights, stored
+from regard.inside.measures.outputs import Outputs
 from regard.inside.observe.layer import Item, ObservedLayer
-from regard.trace import Array
 
 
 @dataclass
 class NormMeasure:
     """The sizes of what all heads of a layer bring."""
 
-    matrices: Mapping[str, Array]
-    """W_O (heads, w, width), by the attention's name."""
+    outputs: Mapping[str, Outputs]
+    """W_O by the attention's name."""
 
     def __call__(self, layer: ObservedLayer) -> Item:
         """The layer with these shares in place of its weights."""
         item = layer.item()
         if item.value is None:
             raise ModelError(f"{layer.name} does not show its values: --measure norm needs them")
-        matrix = torch.from_numpy(self.matrices[layer.name]).to(item.value)
+        matrix = torch.from_numpy(self.outputs[layer.name].matrix).to(item.value)
         value = item.value.repeat_interleave(len(matrix) // len(item.value), 0)
         sizes = torch.linalg.vector_norm(value @ matrix, dim=-1)
         shares = dense_weights(item) * sizes.unsqueeze(-2)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -19,8 +20,17 @@ from regard.inside.observe.observe import observe
 from regard.trace import Array
 
 
-def output_matrices(model: nn.Module, run: Callable[[], object]) -> dict[str, Array]:
-    """W_O (heads, w, width) of each attention by its name, while ``run`` runs ``model`` once."""
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """The module that is given what an attention's heads mixed."""
+
+    module: nn.Module
+    matrix: Array
+    """W_O (heads, w, width)"""
+
+
+def find_outputs(model: nn.Module, run: Callable[[], object]) -> dict[str, Outputs]:
+    """Of each attention by its name, while ``run`` runs ``model`` once."""
     given: list[tuple[nn.Module, Tensor]] = []
 
     def hear(module: nn.Module, args: tuple[Any, ...]) -> None:
@@ -32,10 +42,10 @@ def output_matrices(model: nn.Module, run: Callable[[], object]) -> dict[str, Ar
             stack.callback(module.register_forward_pre_hook(hear).remove)
         with observe(model, values=True) as observation:
             run()
-    return {layer.name: _matrix(layer, given) for layer in observation.layers}
+    return {layer.name: _outputs(layer, given) for layer in observation.layers}
 
 
-def _matrix(layer: ObservedLayer, given: list[tuple[nn.Module, Tensor]]) -> Array:
+def _outputs(layer: ObservedLayer, given: list[tuple[nn.Module, Tensor]]) -> Outputs:
     context = layer.item().context
     if context is not None:
         heads, rows, width = context.shape
@@ -44,8 +54,8 @@ def _matrix(layer: ObservedLayer, given: list[tuple[nn.Module, Tensor]]) -> Arra
             if x.shape == mixed.shape and torch.allclose(x, mixed, rtol=1e-3, atol=1e-4):
                 found = linear(module)
                 assert found is not None
-                return found.matrix.reshape(-1, heads, width).transpose(1, 2, 0)
+                return Outputs(module, found.matrix.reshape(-1, heads, width).transpose(1, 2, 0))
     raise ModelError(
-        f"{layer.name}: no matrix is given what its heads mixed, so the size of what a head "
-        "brings cannot be told; look without --measure norm"
+        f"{layer.name}: no matrix is given what its heads mixed, so what a head brings cannot be "
+        "told; look without --measure, or with --measure rollout"
     )

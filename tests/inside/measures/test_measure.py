@@ -14,6 +14,8 @@ from tests.inside.tiny import tiny
 def test_names() -> None:
     model = tiny("Bert")
     assert isinstance(measure_of("rollout", model, lambda: None), RolloutMeasure)
-    with pytest.raises(RegardError, match="a measure is one of norm, rollout, got 'nrom'; did you"):
+    with pytest.raises(
+        RegardError, match="a measure is one of norm, rollout, value-zeroing, got 'nrom'"
+    ):
         measure_of("nrom", model, lambda: None)
     assert all(said.startswith("Derived, not weights: ") for said in MEASURES.values())

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from regard.errors import ModelError
-from regard.inside.measures.outputs import output_matrices
+from regard.inside.measures.outputs import find_outputs
 from tests.inside.tiny import inputs, tiny
 
 
@@ -18,14 +18,15 @@ def given_to(family: str) -> dict[str, object]:
 
 def test_matrices() -> None:
     model = tiny("GPT2")
-    found = output_matrices(model, lambda: model(**given_to("GPT2")))
+    found = find_outputs(model, lambda: model(**given_to("GPT2")))
     assert list(found) == ["h.0.attn", "h.1.attn"]
+    assert found["h.0.attn"].module is model.h[0].attn.c_proj
     own = model.h[1].attn.c_proj.weight.detach().double().numpy()  # (in, out)
-    assert np.array_equal(found["h.1.attn"].reshape(24, 24), own)
+    assert np.array_equal(found["h.1.attn"].matrix.reshape(24, 24), own)
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_attention_that_shows_no_values() -> None:
     model = tiny("Bloom")
     with pytest.raises(ModelError, match="no matrix is given what its heads mixed"):
-        output_matrices(model, lambda: model(**given_to("Bloom")))
+        find_outputs(model, lambda: model(**given_to("Bloom")))
