@@ -20,6 +20,7 @@ from regard.text import visible
 COMPLETE = "_REGARD_COMPLETE"
 """The environment variable by which a shell asks for completions."""
 COMMANDS = {
+    "ablate": "What changes in the output if a head, a link or a word is taken away.",
     "check": "Check the numbers of a worked example.",
     "cost": "Time and memory of attention and recurrence as the text grows.",
     "docs": "Read a page of the documentation.",
