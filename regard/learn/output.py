@@ -1,8 +1,8 @@
 """Output: whether a sample printed what its chapter shows.
 
 A number with decimals may differ by one in its last digit, as processors round differently; a line
-that is … alone stands for any lines; white space counts as one blank. Where the numbers vary from
-run to run only the words between them are compared.
+that is … alone stands for any lines; white space counts as one blank, bars not at all. Where the
+numbers vary from run to run only the words between them are compared.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ TINY = re.compile(r"e-\d+$")
 """How far two ways to compute are apart differs from machine to machine."""
 VARYING = re.compile(r"(?:[+−-]?\d[\d.,]*(?:e[+-]?\d+)?(?: ?(?:ns|µs|ms|s|kB|MB|GB)\b)?|·)[░▒▓█]*")
 """A number with its unit or its shade; · is none."""
+BAR = re.compile("[▏▎▍▌▋▊▉█]+")
+"""Drawn from a number that stands beside it."""
 LEFT_OUT = "…"
 
 
@@ -48,7 +50,8 @@ def _parts(lines: list[str]) -> list[list[str]]:
 
 def _lines(text: str) -> list[str]:
     """The lines that say something, each with single blanks."""
-    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+    lines = (" ".join(BAR.sub("", line).split()) for line in text.splitlines())
+    return [line for line in lines if line]
 
 
 def _equal(shown: Sequence[str], printed: Sequence[str], varies: bool) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from regard.cli.shared.lesson import run_command
 from regard.errors import RegardError
-from regard.learn.chapter import Chapter, Prose, Sample, Written
+from regard.learn.chapter import Chapter, Drawing, Prose, Sample, Written
 from regard.learn.course import (
     chapters,
     check_answer,
@@ -20,6 +20,7 @@ from regard.learn.judge import CHECKED, judge, true_value
 from regard.learn.output import agrees
 from regard.learn.question import Question
 from regard.learn.runner import Runner
+from regard.text import columns
 
 ENGLISH = chapters("en")
 
@@ -71,6 +72,19 @@ def test_the_right_answer_is_judged_right_and_another_wrong(question: Question) 
     assert judge(question, right).right
     assert not judge(question, wrong).right
     assert question.solution
+
+
+@pytest.mark.parametrize("language", languages())
+def test_drawings_fit_a_terminal(language: str) -> None:
+    wide = [
+        (chapter.name, line)
+        for chapter in chapters(language)
+        for part in chapter.parts
+        if isinstance(part, Drawing)
+        for line in part.text.splitlines()
+        if columns(line) > 78
+    ]
+    assert wide == []
 
 
 OTHERS = [language for language in languages() if language != "en"]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+
+import pytest
 
 from regard.learn.chapter import Chapter
-from regard.learn.course import chapters
+from regard.learn.course import chapters, find_chapter
 from regard.learn.notebook import notebook
 from tests.learn.test_chapter import TEXT
 
@@ -39,3 +42,19 @@ def test_every_chapter_is_valid_json_with_ids_of_its_own() -> None:
         for cell in code:
             if not cell["source"].startswith(("!", "%%")):
                 compile(cell["source"], chapter.name, "exec")
+
+
+def test_a_notebook_runs_in_jupyter(tmp_path: Path) -> None:
+    """Cells that are Python, in a kernel; commands are those that test_course.py runs."""
+    nbclient = pytest.importorskip("nbclient", reason="pip install nbclient ipykernel")
+    nbformat = pytest.importorskip("nbformat")
+    content = nbformat.from_dict(notebook(find_chapter("6")))
+    nbformat.validate(content)
+    client = nbclient.NotebookClient(
+        content, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+    )
+    client.execute()
+    printed = "".join(
+        output.get("text", "") for cell in content.cells for output in cell.get("outputs", [])
+    )
+    assert "[0.042, 0.114, 0.844]" in printed

@@ -12,6 +12,7 @@ from regard.learn.output import agrees
     [
         ("a  b\n\nc\n", "a b\nc"),
         ("weight 0.640", "weight 0.641"),
+        ("weight 0.640 ███▌", "weight 0.641 ███▋"),
         ("largest\ndifference 2.9e-06.", "largest\ndifference 3.4e-06."),
         ("first\n…\nlast", "first\n1\n2\nlast"),
         ("…\nb\n…", "a\nb\nc"),
