@@ -48,6 +48,11 @@ OPTIONS: dict[str, dict[str, int]] = {
         **dict.fromkeys(("--kind", "--part", "--target", "--max-tokens", "--top"), 1),
         "--link": 2,
     },
+    "ablate": {
+        **dict.fromkeys(("--head", "--layer", "--word", "--each", "--part", "--target"), 1),
+        **dict.fromkeys(("--metric", "--seed", "--max-tokens", "--top"), 1),
+        **{"--link": 2, "--estimate": 0},
+    },
     "translate": {
         **dict.fromkeys(("--model", "--beam", "--length-penalty", "--layer", "--head"), 1),
         **dict.fromkeys(("--alignment", "--pieces"), 0),
@@ -57,7 +62,7 @@ OPTIONS: dict[str, dict[str, int]] = {
 """The commands that may be run, their options, and how many words follow each."""
 NAMED = ("--model", "--example")
 """Options whose word must be a name of regard's own, and no path."""
-MODEL_FIRST = ("look", "heads", "evaluate")
+MODEL_FIRST = ("look", "heads", "ablate", "evaluate")
 NAME = re.compile(r"[A-Za-z0-9][\w+-]*")
 KEYS = ("from", "path", "value", "tolerance")
 

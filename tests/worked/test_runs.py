@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import regard
+from regard.cli import COMMANDS
 from regard.errors import RegardError
 from regard.worked.check import check_file
 from regard.worked.formats import read_example
-from regard.worked.runs import RunClaim, check_runs, claims_of_runs, pointed
+from regard.worked.runs import OPTIONS, RunClaim, check_runs, claims_of_runs, pointed
 
 COST = "cost --lengths 16,32 --repeats 1 --budget 1"
 
@@ -66,6 +68,17 @@ def test_what_is_no_claim(table: dict[str, Any], says: str) -> None:
     assert says in str(error.value)
     with pytest.raises(RegardError, match="must be tables"):
         claims_of_runs({"run": table})
+
+
+@pytest.mark.parametrize("name", sorted(OPTIONS.keys() & COMMANDS.keys()))
+def test_what_is_allowed_exists_and_takes_no_file(name: str) -> None:
+    command = getattr(import_module(f"regard.cli.{name}"), name)
+    options = {option: p for p in command.params for option in p.opts}
+    for option, words in OPTIONS[name].items():
+        assert options[option].nargs == (words or 1)
+        assert options[option].is_flag == (words == 0)
+        if option != "--example":
+            assert "FILE" not in str(options[option].metavar)
 
 
 def test_values_are_compared_as_they_are_written() -> None:

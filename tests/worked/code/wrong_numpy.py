@@ -22,6 +22,7 @@ def scores_of(q: Numbers, k: Numbers) -> Numbers:
 
 
 def not_scaled(Q: Numbers, K: Numbers, V: Numbers, mask: Mask = None) -> tuple[Numbers, Numbers]:
+    """As in "Illustrated: Self-Attention" (R. Karim, 2019), which leaves the scale out."""
     scores = np.matmul(Q, np.swapaxes(K, -1, -2))
     if mask is not None:
         scores = np.where(mask, scores, -1e9)
@@ -89,11 +90,13 @@ def empty_rows(q: Numbers, k: Numbers, v: Numbers, mask: Mask = None) -> Numbers
 
 
 def each_alone(q: Numbers, k: Numbers, v: Numbers) -> Numbers:
+    """As in "Understanding Self-Attention - A Step-by-Step Guide" (2023): 0.5987 of 0.4."""
     made: Numbers = 1 / (1 + np.exp(-scores_of(q, k))) @ v
     return made
 
 
 def no_exponential(q: Numbers, k: Numbers, v: Numbers) -> Numbers:
+    """As the first weights in chapter 3 of "Build a Large Language Model" (S. Raschka, 2024)."""
     scores = scores_of(q, k)
     made: Numbers = scores / scores.sum(-1, keepdims=True) @ v
     return made
