@@ -31,7 +31,7 @@ TOO_MUCH = 2.0
 
 
 @dataclass(frozen=True)
-class Trial:
+class TriedRate:
     """One update of the search."""
 
     rate: float
@@ -43,10 +43,10 @@ class Trial:
 class FoundRate:
     """What the search gives."""
 
-    trials: list[Trial]
+    trials: list[TriedRate]
 
     @property
-    def lowest(self) -> Trial:
+    def lowest(self) -> TriedRate:
         """The update with the lowest loss."""
         return min(self.trials, key=lambda trial: trial.loss)
 
@@ -78,7 +78,7 @@ def search(task: Task, config: TrainConfig) -> FoundRate:
     """Train ``task`` with rising step sizes until the loss has risen, or all were tried."""
     optimizer = make_optimizer(task.model, config)
     task.model.train()
-    trials: list[Trial] = []
+    trials: list[TriedRate] = []
     mean, batches = 0.0, _batches(task)
     for number in range(UPDATES):
         rate = LOW * (HIGH / LOW) ** (number / (UPDATES - 1))
@@ -87,7 +87,7 @@ def search(task: Task, config: TrainConfig) -> FoundRate:
         smooth = mean / (1 - KEPT ** (number + 1))  # the mean began at 0
         if not math.isfinite(smooth):
             break
-        trials.append(Trial(rate, smooth))
+        trials.append(TriedRate(rate, smooth))
         if smooth > TOO_MUCH * min(trial.loss for trial in trials):
             break
     if not trials:
@@ -114,7 +114,7 @@ def _update(
         group["lr"] = rate
     optimizer.zero_grad()
     loss = task.loss(rows, config.smoothing) / task.targets(rows)
-    loss.backward()  # type: ignore[no-untyped-call]
+    loss.backward()
     nn.utils.clip_grad_norm_(task.model.parameters(), config.clip or math.inf)
     optimizer.step()
     return float(loss.detach())

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from regard.errors import TrainingError
 from regard.train.config import TrainConfig
-from regard.train.run.findrate import FoundRate, Trial, format_found, search
+from regard.train.run.findrate import FoundRate, TriedRate, format_found, search
 
 
 class Valley:
@@ -66,7 +66,7 @@ def test_no_rate_helps_a_loss_that_is_no_number() -> None:
 
 
 def test_the_choice_is_one_digit_of_a_tenth() -> None:
-    found = FoundRate([Trial(1e-3, 4.0), Trial(4.6e-2, 1.0), Trial(0.1, 8.0)])
+    found = FoundRate([TriedRate(1e-3, 4.0), TriedRate(4.6e-2, 1.0), TriedRate(0.1, 8.0)])
     assert found.rate == 5e-3
     lines = format_found(found).splitlines()
     assert lines[2] == "  4.6e-02  1.000  █████  lowest"
