@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from regard.errors import RegardError
+
 if TYPE_CHECKING:
     from regard.train.tasks.job import Job
 
@@ -87,7 +89,10 @@ SHARED = [
     click.option(
         "--set", "assignments", multiple=True, metavar="A.B=1", help="Any setting; repeatable."
     ),
-    click.option("-o", "--output", required=True, metavar="FOLDER", help="The run folder."),
+    click.option("-o", "--output", metavar="FOLDER", help="The run folder."),
+    click.option(
+        "--find-rate", is_flag=True, help="Instead: try rising learning rates, and name one."
+    ),
     click.option("--resume", is_flag=True, help="Go on with the run in the folder, exactly."),
     click.option("--tensorboard", is_flag=True, help="Also log for TensorBoard."),
 ]
@@ -220,11 +225,20 @@ def run(task: str, options: dict[str, Any], reverse: bool = False) -> None:
     began = time.monotonic()  # before torch is imported, which takes its time too
     config, assignments = options.pop("config"), options.pop("assignments")
     output, resume = options.pop("output"), options.pop("resume")
-    tensorboard = options.pop("tensorboard")
+    tensorboard, find = options.pop("tensorboard"), options.pop("find_rate")
+    if find == (output is not None):
+        raise RegardError(
+            "--find-rate writes no folder: leave -o out" if find else "give -o FOLDER to train into"
+        )
     flags = [(FLAGS[name], value) for name, value in options.items() if value is not None]
     settings = gathered(config, flags, assignments)
     if reverse:
         settings["data"] = reversed_sides(settings.get("data", {}))
+    if find:
+        from regard.train.run.findrate import find_rate, format_found
+
+        click.echo(format_found(find_rate(job_of(task), settings, click.echo)))
+        return
     from regard.train.run.distributed import MainProcessError
     from regard.train.run.progress import format_outcome, progress_on
     from regard.train.run.start import train as train_model

@@ -76,6 +76,19 @@ def test_named_columns_own_tokens_and_another_optimizer(tmp_path: Path) -> None:
     assert run("-o", out, "--resume", "--steps", "4") == 0
 
 
+def test_a_learning_rate_is_found_and_nothing_written(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = files(tmp_path)
+    assert run("--pairs", table, *TINY, "--find-rate") == 0
+    assert "\ntry --learning-rate " in capsys.readouterr().out
+    assert files(tmp_path) == before
+    both = refused(capsys, "--pairs", table, "--find-rate", "-o", tmp_path / "run")
+    assert "--find-rate writes no folder: leave -o out" in both
+    assert "give -o FOLDER to train into" in refused(capsys, "--pairs", table)
+    assert "leave --from" in refused(capsys, "--pairs", table, "--find-rate", "--from", "bahdanau")
+
+
 def test_columns_and_optimizers_that_are_not_there(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

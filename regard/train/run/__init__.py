@@ -6,6 +6,7 @@ state.py        where a run is: counts, what was best, random generators
 optimizer.py    Adam or another, and its step size
 checkpoint.py   everything needed to go on as if nothing had stopped
 folder.py       one run a folder, one process at a time
+findrate.py     which step sizes a model can be trained with
 stop.py         when a run ends
 distributed.py  several processes
 log.py          figures as they happen

@@ -132,15 +132,17 @@ def test_a_full_disk_keeps_the_last_checkpoint(
 
 
 def test_two_processes_equal_one(pairs_file: Path, tmp_path: Path) -> None:
-    """Gradients averaged (DDP), and everything sharded (FSDP2) and resumed."""
+    """Gradients averaged (DDP); all sharded (FSDP2) and resumed; begun by two, ended by one."""
     # A key's bias has no gradient but rounding errors, which Adam's usual epsilon would blow up.
     plain = {"model__dropout": 0.0, "train__accumulate": 2, "train__steps": 10,
              "train__epsilon": 1e-3, "train__monitor": "loss"}  # fmt: skip
     shards = {**plain, "train__sharded": True, "train__steps": 5}
+    onwards = ["--resume", "--steps", "10"]
     commands = [
         arguments(pairs_file, tmp_path / "two", **plain),
         arguments(pairs_file, tmp_path / "shards", **shards),
-        ["train", "translate", "-o", str(tmp_path / "shards"), "--resume", "--steps", "10"],
+        ["train", "translate", "-o", str(tmp_path / "shards"), *onwards],
+        arguments(pairs_file, tmp_path / "fewer", **plain | {"train__steps": 5}),
     ]
     script = Path(__file__).parents[1] / "several_commands.py"
     together = subprocess.run(
@@ -150,9 +152,10 @@ def test_two_processes_equal_one(pairs_file: Path, tmp_path: Path) -> None:
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
     assert together.returncode == 0, together.stderr
-    assert together.stdout.count("done (steps)") == 3
+    assert together.stdout.count("done (steps)") == 4
     assert run(arguments(pairs_file, tmp_path / "one", **plain)) == 0
-    for folder in (tmp_path / "two", tmp_path / "shards"):
+    assert run(["train", "translate", "-o", str(tmp_path / "fewer"), *onwards]) == 0
+    for folder in (tmp_path / "two", tmp_path / "shards", tmp_path / "fewer"):
         one, other = weights(tmp_path / "one", 10), weights(folder, 10)
         assert one.keys() == other.keys()
         for name, tensor in one.items():
