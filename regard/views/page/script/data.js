@@ -1,7 +1,7 @@
 // The page's data: what is known as JSON, and arrays that are unpacked when they are first needed.
 
 /**
- * @typedef {{at: number, bytes: number, kind: "f2" | "f4" | "bits", shape: number[]}} Entry
+ * @typedef {{at: number, bytes: number, kind: "f2" | "f4" | "i1" | "bits", shape: number[]}} Entry
  * @typedef {{value: number, formula: string, meaning: string, after: boolean}} Known
  * @typedef {{name: string, tokens: string[], words: number[], names: string[],
  *   special: number[], separators: number[], unknown: number[]}} Text
@@ -65,6 +65,26 @@ export class Arrays {
   }
 }
 
+/** Arrays that were computed here. */
+export class HeldArrays extends Arrays {
+  /** @param {Numbers[]} numbers @param {Arrays} carried what the file carries */
+  constructor(numbers, carried) {
+    super([], "");
+    this.numbers = numbers;
+    this.carried = carried;
+  }
+
+  /** @param {number} number @returns {Promise<Numbers>} */
+  async get(number) {
+    return this.numbers[number];
+  }
+
+  /** @param {string} sha256 @returns {Promise<boolean | null>} */
+  isWhole(sha256) {
+    return this.carried.isWhole(sha256);
+  }
+}
+
 /** Four bytes out of each five characters. @param {string} text @param {number} at
  * @param {number} count @returns {Uint8Array<ArrayBuffer>} */
 export function fromText(text, at, count) {
@@ -94,6 +114,7 @@ export function toNumbers(bytes, entry) {
   if (entry.kind === "bits") {
     return Float32Array.from({ length: count }, (_, i) => (bytes[i >> 3] >> (i & 7)) & 1);
   }
+  if (entry.kind === "i1") return Float32Array.from(new Int8Array(bytes.buffer, 0, count));
   if (entry.kind === "f4") {
     const whole = new Uint8Array(4 * count);
     for (let b = 0; b < 4; b++) {
