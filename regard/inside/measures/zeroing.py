@@ -122,9 +122,7 @@ def changes(call: LayerCall, output: nn.Module, brought: Tensor) -> Tensor:
 def _again(call: LayerCall, copies: int) -> Tensor:
     """What the layer hands on, (copies, tokens, width), of so many copies of what it was given."""
     args, done = list(call.args), False
-    kwargs: dict[str, Any] = {
-        name: None if name in CACHES else x for name, x in call.kwargs.items()
-    }
+    kwargs: dict[str, Any] = {n: None if n in CACHES else x for n, x in call.kwargs.items()}
     for place, x in enumerate(args):
         if isinstance(x, Tensor) and x.shape == call.made.shape and not done:
             args[place], done = x.expand(copies, -1, -1), True

@@ -40,4 +40,5 @@ def norms(weights: np.ndarray, values: np.ndarray, matrix: np.ndarray) -> np.nda
         for i in range(n):
             for j in range(n):
                 found[h, i, j] = np.linalg.norm((weights[h, i, j] * values[h, j]) @ part)
-    return found / found.sum(-1, keepdims=True)
+    shares: np.ndarray = found / found.sum(-1, keepdims=True)
+    return shares
