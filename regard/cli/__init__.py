@@ -27,6 +27,7 @@ COMMANDS = {
     "doctor": "Which kernel computes attention here, and what is installed.",
     "evaluate": "Score a trained model on text it has not seen.",
     "explain": "Show every step of attention for one word, with the real numbers.",
+    "export": "Write a trained model for another library.",
     "heads": "Which head of a real model does what, in one text or a corpus.",
     "learn": "Learn attention: a course that runs its samples and checks its exercises.",
     "look": "What every head of a real model does with a text.",
