@@ -2,10 +2,10 @@
 
     python benchmarks/induction.py [--model smollm2] [--texts N] [--length N] [--png FILE]
 
-Random tokens, twice: the second time each token can be foretold from the first. Heads are ranked by
-how much of their attention goes from a token to the one that followed it the first time ("induction"
-of `regard heads`). Then the first 1, 5, 10, 20 of them are removed, and as many others at random, and
-the probability of the repeated token is measured over the second half.
+Random tokens, twice: the second time each token can be foretold from the first. Heads are ranked
+by how much of their attention goes from a token to the one that followed it the first time
+("induction" of `regard heads`). Then the first 1, 5, 10, 20 of them are removed, and as many others
+at random, and the probability of the repeated token is measured over the second half.
 """
 
 from __future__ import annotations
