@@ -13,15 +13,19 @@ from regard.cli.shared.model import PARTS, load_model, noted
 from regard.cli.shared.numbers import Whole
 from regard.cli.shared.output import check_outputs, say_written, write_json
 from regard.cli.shared.progress import counted
-from regard.errors import RegardError
+from regard.errors import DataError, RegardError
+from regard.files import STDIN, check_readable
 
 if TYPE_CHECKING:
     from regard.inside.ablate.ablate import AblationRequest
+    from regard.inside.ablate.corpus import ImportanceState
     from regard.inside.ablate.loading import TrialOf
     from regard.pieces.ablation import Ablation
 
 METRICS = ["probability", "logprob", "cosine"]
 EACH = ["heads", "layers", "words", "links"]
+PROBE = "a [MASK] <mask>"
+"""A text that every model can read, to see what kind of model it is."""
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
@@ -46,6 +50,10 @@ class AblateOptions:
     """The command's options, as click names them."""
 
     file: str | None
+    corpus: str | None
+    state: str | None
+    png: str | None
+    svg: str | None
     head: tuple[str, ...]
     layer: int | None
     link: tuple[str, str] | None
@@ -65,7 +73,11 @@ class AblateOptions:
 
     def check(self) -> None:
         """What is wrong with the options alone is said before a model is loaded."""
-        check_outputs(json=self.json_to)
+        check_outputs(json=self.json_to, state=self.state, png=self.png, svg=self.svg)
+        if self.corpus is None:
+            alone = {"--state": self.state, "--png": self.png, "--svg": self.svg}
+            if wrong := [option for option, value in alone.items() if value is not None]:
+                raise RegardError(f"{wrong[0]} goes with --corpus")
         named = {"--link": self.link, "--word": self.word}
         given = [option for option, value in named.items() if value is not None]
         if len(given) > 1:
@@ -79,6 +91,17 @@ class AblateOptions:
             raise RegardError("--layer stands for all its heads: leave out --head and --each")
         if not self.renormalise and not (given or self.each in ("words", "links")):
             raise RegardError("--no-renormalise is about masked links and words: name one")
+
+    def check_corpus(self, text: str | None) -> None:
+        """Over a corpus every head is removed in turn, and nothing else can be named."""
+        if self.corpus == STDIN and self.state is not None:
+            raise RegardError("--state goes on in a file, and standard input cannot be read again")
+        others = (text, self.file, self.link, self.word, self.each, self.layer, self.target)
+        if any(one is not None for one in others) or self.head or self.estimate:
+            raise RegardError(
+                "--corpus removes every head from every line: give it no TEXT, and nothing to take "
+                "away or to measure"
+            )
 
     def request(self) -> AblationRequest:
         from regard.inside.ablate.ablate import AblationRequest
@@ -104,6 +127,10 @@ class AblateOptions:
 @click.argument("model")
 @click.argument("text", required=False)
 @click.option("--file", metavar="FILE", help="Read the text from a file; - is standard input.")
+@click.option("--corpus", metavar="FILE", help="Instead: every head over many texts, one a line.")
+@click.option("--state", metavar="FILE", help="With --corpus: save here, and go on from here.")
+@click.option("--png", metavar="FILE", help="With --corpus: a picture of all heads.")
+@click.option("--svg", metavar="FILE", help="The same as vectors.")
 @click.option("--head", multiple=True, metavar="L.H", help="Remove this head; several together.")
 @click.option("--layer", type=Whole(0), help="Remove all heads of a layer.")
 @click.option("--link", nargs=2, metavar="FROM TO", help="Mask the link from a word to another.")
@@ -144,9 +171,16 @@ def ablate(model: str, text: str | None, **given: Any) -> None:
     regard ablate minilm "The animal didn't cross the street because it was too tired"
     regard ablate smollm2 "The capital of France is" --word France
     regard ablate transformer "Ich habe keine Zeit." --part cross
+    regard ablate minilm --corpus texts.txt --state run.json --png heads.png
+
+    Several processes share a corpus: torchrun --nproc-per-node 2 -m regard ablate …
     """
     options = AblateOptions(**given)
     options.check()
+    if options.corpus is not None:
+        options.check_corpus(text)
+        _of_corpus(model, options.corpus, options)
+        return
     content = read_text(text, options.file)
     from regard.inside.ablate.ablate import ablate as measure
 
@@ -165,6 +199,70 @@ def reading(name: str, most: int | None) -> TrialOf:
     if is_own(name):
         return own_reading(name)
     return text_reading(load_model(name, predicts=True), most)
+
+
+def _of_corpus(name: str, corpus: str, options: AblateOptions) -> None:
+    """Every head by a corpus. Only the first process talks to the user."""
+    from regard.train.run.distributed import joined
+    from regard.train.run.stop import stopping
+
+    check_readable(corpus)
+    if options.png or options.svg:
+        from regard.views.picture.file import check_picture
+
+        check_picture()
+    with joined("cpu") as world, stopping() as stop:
+        first: list[TrialOf] = []
+        world.from_main(lambda: first.append(reading(name, options.max_tokens)))
+        read = first[0] if first else reading(name, options.max_tokens)
+        from regard.cli.heads import CorpusProgress
+        from regard.inside.ablate.corpus import EffectReader, check_corpus, rank_by_effect
+        from regard.inside.heads.corpus import size_of
+
+        trial = read(PROBE, None)
+        part, metric = check_corpus(trial, options.part, options.metric)
+        reader = EffectReader(read, part, metric, options.by, options.memory)
+        with noted(), CorpusProgress(corpus, shown=world.main) as progress:
+            done = rank_by_effect(
+                trial.title,
+                size_of(trial.network),
+                reader,
+                corpus,
+                world,
+                state_file=options.state,
+                progress=progress,
+                stop=stop,
+            )
+        if world.main:
+            _tell(done, stop.is_set(), options)
+    if stop.is_set():
+        click.get_current_context().exit(130)
+
+
+def _tell(done: ImportanceState, stopped: bool, options: AblateOptions) -> None:
+    from regard.views.picture.importance import save_importance
+    from regard.views.terminal.ablation import print_importance
+    from regard.views.terminal.console import make_console
+
+    sums = done.sums
+    if sums.long or sums.empty:
+        said = f"{sums.long:,} lines that cannot be read and {sums.empty:,} empty ones left out"
+        click.echo(f"regard: note: {said}", err=True)
+    if stopped:
+        how = f"go on with --state {options.state}" if options.state else "with --state it could"
+        click.echo(f"regard: stopped after line {done.lines:,}; {how}", err=True)
+    if not sums.texts:
+        raise DataError("the corpus has no line that the model can read")
+    found = done.importance()
+    for kind, path in (("png", options.png), ("svg", options.svg)):
+        if path is not None:
+            save_importance(found, path, kind)
+    if options.json_to:
+        content = json.dumps(found.to_json(), ensure_ascii=False, allow_nan=False)
+        write_json(content, options.json_to)
+    if options.json_to != "-":
+        print_importance(found, make_console(), options.top)
+    say_written(options.json_to, options.png, options.svg, quietly=options.json_to == "-")
 
 
 def _write(found: Ablation, options: AblateOptions) -> None:

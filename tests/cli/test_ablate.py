@@ -68,3 +68,31 @@ def test_refused_in_one_line(bert: Path, arguments: list[str], text: str) -> Non
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1, done.stderr
     assert text in done.stderr
+
+
+def test_over_a_corpus(bert: Path, tmp_path: Path) -> None:
+    (tmp_path / "texts.txt").write_text("the animal was tired\n\nit was wide\n")
+    given = ["--corpus", "texts.txt", "--state", "run.json", "--json", "-", "--svg", "heads.svg"]
+    done = regard("ablate", str(bert), *given, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    content = json.loads(done.stdout)
+    assert (content["texts"], content["part"]) == (2, "self")
+    assert (tmp_path / "heads.svg").exists()
+    again = regard("ablate", str(bert), *given, folder=tmp_path)
+    assert again.stdout == done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--corpus", "x.txt", "--word", "it"], "removes every head from every line"),
+        (["--state", "x.json", "the animal"], "--state goes with --corpus"),
+        (["--corpus", "-", "--state", "x.json"], "standard input cannot be read again"),
+        (["--corpus", "nowhere.txt"], "nowhere.txt"),
+    ],
+)
+def test_a_corpus_refused_in_one_line(bert: Path, arguments: list[str], text: str) -> None:
+    done = regard("ablate", str(bert), *arguments)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert text in done.stderr

@@ -9,4 +9,5 @@ measure.py    from outputs to numbers: probability, cosine, divergence, rank cor
 weights.py    the weight that stands beside each effect
 estimate.py   every head's effect estimated by one backward pass
 ablate.py     all of it for one text
+corpus.py     the importance of every head over many texts
 """

@@ -17,12 +17,12 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from regard.attention.wanted import Wanted
 from regard.errors import DataError, FileError, RegardError, UnknownWordError
@@ -115,40 +115,46 @@ class CorpusState:
     lines: int = 0
     digest: str = ""
     """sha256 of the lines that were read."""
-    sums: Sums = field(default_factory=Sums)
+    sums: Any = field(default_factory=Sums)
+
+    command: ClassVar[str] = "heads"
+    """Which command's run it is."""
+    kind: ClassVar[type] = Sums
+    """What lines add up to."""
+    arrays: ClassVar[tuple[str, ...]] = ("tallies", "links")
+    """Those of its fields that are arrays by layer."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         sums = asdict(self.sums)
-        for name in ("tallies", "links"):
+        for name in self.arrays:
             sums[name] = {str(layer): values.tolist() for layer, values in sums[name].items()}
-        content = {"regard": "heads", "setting": self.setting, "lines": self.lines}
+        content = {"regard": self.command, "setting": self.setting, "lines": self.lines}
         write_text(path, json.dumps(content | {"digest": self.digest, "sums": sums}))
 
-    @staticmethod
-    def begin(path: str | os.PathLike[str] | None, setting: dict[str, Any]) -> CorpusState:
+    @classmethod
+    def begin(cls, path: str | os.PathLike[str] | None, setting: dict[str, Any]) -> Self:
         """What was saved, or nothing yet."""
         if path is None or not os.path.exists(path):
-            return CorpusState(setting)
-        return CorpusState.load(path, setting)
+            return cls(setting, sums=cls.kind())
+        return cls.load(path, setting)
 
-    @staticmethod
-    def load(path: str | os.PathLike[str], setting: dict[str, Any]) -> CorpusState:
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], setting: dict[str, Any]) -> Self:
         """The saved state, which must be of the same model, link and bounds."""
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
-            if content["regard"] != "heads":
+            if content["regard"] != cls.command:
                 raise KeyError("regard")
             sums = content["sums"]
-            for name in ("tallies", "links"):
+            for name in cls.arrays:
                 sums[name] = {int(k): np.array(v, dtype=np.int64) for k, v in sums[name].items()}
-            state = CorpusState(
-                content["setting"], content["lines"], content["digest"], Sums(**sums)
-            )
+            state = cls(content["setting"], content["lines"], content["digest"], cls.kind(**sums))
         except OSError as error:
             raise FileError(f"cannot read {str(path)!r}: {error.strerror}") from error
         except (ValueError, KeyError, TypeError) as error:
             raise FileError(
-                f"{str(path)!r} is not the state of 'regard heads --corpus'; name another file"
+                f"{str(path)!r} is not the state of 'regard {cls.command} --corpus'; name another "
+                "file"
             ) from error
         for name, value in setting.items():
             if state.setting.get(name) != value:
@@ -157,6 +163,9 @@ class CorpusState:
                     f"{state.setting.get(name)!r}, now it is {value!r}; name another file"
                 )
         return state
+
+
+Some = TypeVar("Some", bound=CorpusState)
 
 
 def read_corpus(path: str) -> Iterator[tuple[bytes, float]]:
@@ -232,13 +241,11 @@ class CorpusReader:
         if long or self.ends is not None:
             found = item.statistics(Wanted(entropy=long, received=long))
         tally = self.patterns.tally(item, found if long else None)
-        added = Sums(
-            tallies={number: _whole(torch.stack((tally.score, tally.chance, tally.count)))}
-        )
+        added = Sums(tallies={number: whole(torch.stack((tally.score, tally.chance, tally.count)))})
         if self.ends is not None and found is not None:
             rows, columns = (end.to(item.query.device) for end in self.ends)
             weights = weights_between(item, found.lse, rows, columns)[:, 0].sum(-1).mean(-1)
-            added.links[number] = _whole(weights)
+            added.links[number] = whole(weights)
         self.sums += added
 
 
@@ -257,30 +264,44 @@ def rank_corpus(
 
     With ``state_file`` it goes on where a run with this file ended, and saves there.
     """
-    setting = {"model": model.name, "size": _size(model), "link": link and list(link), "most": most}
+    size = size_of(model.network)
+    setting = {"model": model.name, "size": size, "link": link and list(link), "most": most}
     state: CorpusState = world.from_main(lambda: CorpusState.begin(state_file, setting))
+    with CorpusReader(model, link, most) as reader:
+        read_through(path, world, state, reader.read, state_file, progress, stop)
+    return state
+
+
+def read_through(
+    path: str,
+    world: Workers,
+    state: Some,
+    read: Callable[[list[str]], Any],
+    state_file: str | None = None,
+    progress: Callable[[Some, float], None] | None = None,
+    stop: threading.Event | None = None,
+) -> None:
+    """Let ``read`` add up the lines, and ``state`` the sums, to the end or until ``stop``."""
     saved = time.monotonic()
     lines = read_corpus(path)
     digest = _skip(lines, state, path, state_file)
-    with CorpusReader(model, link, most) as reader:
-        while some := list(islice(lines, BLOCK * world.size)):
-            texts = [_decode(line, state.lines + i, path) for i, (line, _) in enumerate(some, 1)]
-            mine = texts[world.rank * BLOCK : (world.rank + 1) * BLOCK]
-            for part in world.collected(reader.read(mine)):
-                state.sums += part
-            state.lines += len(some)
-            digest.update(b"".join(line for line, _ in some))
-            state.digest = digest.hexdigest()
-            if progress:
-                progress(state, some[-1][1])
-            if state_file and world.rank == 0 and time.monotonic() - saved > SAVE_EVERY:
-                state.save(state_file)
-                saved = time.monotonic()
-            if world.highest(float(stop is not None and stop.is_set()))[0]:
-                break
+    while some := list(islice(lines, BLOCK * world.size)):
+        texts = [_decode(line, state.lines + i, path) for i, (line, _) in enumerate(some, 1)]
+        mine = texts[world.rank * BLOCK : (world.rank + 1) * BLOCK]
+        for part in world.collected(read(mine)):
+            state.sums += part
+        state.lines += len(some)
+        digest.update(b"".join(line for line, _ in some))
+        state.digest = digest.hexdigest()
+        if progress:
+            progress(state, some[-1][1])
+        if state_file and world.rank == 0 and time.monotonic() - saved > SAVE_EVERY:
+            state.save(state_file)
+            saved = time.monotonic()
+        if world.highest(float(stop is not None and stop.is_set()))[0]:
+            break
     if state_file and world.rank == 0:
         state.save(state_file)
-    return state
 
 
 def _skip(
@@ -311,11 +332,12 @@ def _decode(line: bytes, number: int, path: str) -> str:
         ) from error
 
 
-def _whole(numbers: Tensor) -> Whole:
-    whole: Whole = (numbers.double().cpu() * UNIT).round().long().numpy()
-    return whole
+def whole(numbers: Tensor) -> Whole:
+    """Multiples of 1 / UNIT."""
+    found: Whole = (numbers.double().cpu() * UNIT).round().long().numpy()
+    return found
 
 
-def _size(model: TextModel) -> int:
-    """How many numbers the model has: another model of the same name is noticed."""
-    return sum(parameter.numel() for parameter in model.network.parameters())
+def size_of(network: nn.Module) -> int:
+    """How many numbers a model has: another model of the same name is noticed."""
+    return sum(parameter.numel() for parameter in network.parameters())

@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from regard.pieces.ablation import Ablation, Effect
+from regard.pieces.importance import Importance
 from regard.text import cut, visible
 from regard.views.terminal.numbers import bar
 
@@ -112,6 +113,28 @@ def _table(found: Ablation, shown: int) -> Table:
         last = cut(visible(effect.text), 60) if effect.text is not None else ""
         table.add_row(*cells, last if texts else bar(abs(effect.change) / most, 16))
     return table
+
+
+def print_importance(found: Importance, console: Console, shown: int) -> None:
+    """The heads by how much the output changes without them."""
+    title = Text(visible(found.model), style="bold")
+    kind = "" if found.part == "self" else f" of its {found.part} attention"
+    title.append(f": {len(found.heads)} heads{kind}, {found.texts:,} texts, ", "default")
+    title.append(f"{found.tokens:,} tokens; change of {TOLD[found.metric]}", "default")
+    console.print(title)
+    console.print()
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("head", style="cyan", justify="right")
+    for column in ("mean |change|", "mean change", "spread"):
+        table.add_column(column, justify="right")
+    table.add_column("")
+    ranked = found.ranked()
+    most = found.heads[ranked[0]].size or 1.0
+    for place in ranked[:shown]:
+        one = found.heads[place]
+        numbers = (f"{one.size:.5f}", f"{one.change:+.5f}", f"{one.spread:.5f}")
+        table.add_row(f"L{place[0]}H{place[1]}", *numbers, bar(one.size / most, 16))
+    console.print(table)
 
 
 def name(effect: Effect) -> str:

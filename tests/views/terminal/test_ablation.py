@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from regard.pieces.ablation import Baseline, Effect, EstimatedEffects
 from regard.text import Word
-from regard.views.terminal.ablation import name, print_ablation, verdict
+from regard.views.terminal.ablation import name, print_ablation, print_importance, verdict
 from tests.pieces.test_ablation import made
+from tests.pieces.test_importance import made as importance
 from tests.views.terminal.consoles import console, printed
 
 
@@ -51,3 +52,11 @@ def test_names() -> None:
         "it → animal in cross L3H1"
     )
     assert name(Effect(None, None, 0, 0, heads=0, key=animal)) == "animal everywhere"
+
+
+def test_importance() -> None:
+    to = console()
+    print_importance(importance(), to, shown=2)
+    lines = [line.rstrip() for line in printed(to).splitlines()]
+    assert lines[0].startswith("m: 3 heads, 3 texts, 21 tokens; change of probability")
+    assert [line.split()[:2] for line in lines[3:5]] == [["L0H1", "0.30000"], ["L0H0", "0.10000"]]
