@@ -154,3 +154,16 @@ def test_the_file_says_whose_it_is_and_forbids_all_else(carried: dict[str, Carri
     assert "ask them for the licence" in text
     with pytest.raises(RegardError, match="at least one model"):
         live_html([])
+
+
+def test_two_sentences_are_compared(living: Living) -> None:
+    page = living.sheet.page
+    page.select_option(".live select", str(len(living.models) - 1))
+    living.settle()
+    page.fill(".live-say input", "the cat sat on the mat")
+    living.type("the cat sat on the mat")
+    assert said(living) == "Likeness of the two: 1.000"
+    what_if(living).query_selector_all(".mask-word")[2].click()
+    living.settle()
+    assert said(living) != "Likeness of the two: 1.000"
+    assert page.inner_text(".live-before") == "Without it: 1.000"
