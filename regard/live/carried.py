@@ -207,10 +207,13 @@ def _examples(run: RunFolder, task: str) -> tuple[str, ...]:
 def vocabulary_data(tokenizer: Any) -> dict[str, Any]:
     """The pieces by id and, of byte-pair encoding, which pairs of ids become one, in order."""
     own = isinstance(tokenizer, Tokenizer)
-    model = json.loads(tokenizer.to_text() if own else tokenizer.to_str())["model"]
+    content = json.loads(tokenizer.to_text() if own else tokenizer.to_str())
+    model = content["model"]
     ids: dict[str, int] = model["vocab"]
     if not own:
-        return {"level": "wordpiece", "vocabulary": sorted(ids, key=ids.__getitem__), "merges": []}
+        pieces = sorted(ids, key=ids.__getitem__)
+        written = [token["content"] for token in content["added_tokens"]]
+        return {"level": "wordpiece", "vocabulary": pieces, "merges": [], "written": written}
     level = "bpe" if tokenizer.spells else "space" if tokenizer.spaced else "word"
     merges = model.get("merges", [])
     return {

@@ -11,8 +11,6 @@ const UNKNOWN = "[UNK]";
 const CONTINUES = "##";
 /** Characters of the longest word that is cut; a longer one is unknown. */
 const LONGEST = 100;
-/** What the vocabulary has for its own use, wherever it is written. */
-const WRITTEN = /\[(?:PAD|UNK|CLS|SEP|MASK)\]/gu;
 /** Control characters are dropped, also those that are white space elsewhere. */
 const LOST = /(?![\t\n\r])[\p{Cc}\p{Cf}\p{Co}\ufffd]/u;
 const BLANK = /\p{White_Space}/u;
@@ -28,6 +26,12 @@ export class WordPiece {
   /** @param {Vocabulary} data */
   constructor(data) {
     this.vocabulary = data.vocabulary;
+    /** What the vocabulary has for its own use, wherever it is written. */
+    this.written = new RegExp(
+      (data.written ?? []).map((token) => token.replace(/[[\]\\^$.|?*+(){}]/g, "\\$&")).join("|") ||
+        "(?!)",
+      "gu",
+    );
     this.ids = new Map(data.vocabulary.map((piece, id) => [piece, id]));
   }
 
@@ -40,7 +44,7 @@ export class WordPiece {
   read(text) {
     const parts = [];
     let from = 0;
-    for (const { 0: own, index } of text.matchAll(WRITTEN)) {
+    for (const { 0: own, index } of text.matchAll(this.written)) {
       parts.push(...this.cut(text.slice(from, index), from));
       parts.push({ id: this.id(own), from: index, to: index + own.length });
       from = index + own.length;
