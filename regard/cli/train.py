@@ -42,6 +42,9 @@ FLAGS = {
     "model": "model.model",
     "size": "model.size",
     "dropout": "model.dropout",
+    "columns": "data.columns",
+    "tokenizer": "data.tokenizer",
+    "optimizer": "train.optimizer",
     "learning_rate": "train.learning_rate",
     "batch_tokens": "train.batch_tokens",
     "epochs": "train.epochs",
@@ -57,9 +60,11 @@ FLAGS = {
 
 SHARED = [
     click.option("--vocabulary", type=int, metavar="N", help="How many tokens."),
+    click.option("--tokenizer", metavar="FILE", help="Your own: tokenizers JSON, SentencePiece."),
     click.option("--max-length", type=int, metavar="N", help="Leave out longer text; in tokens."),
     click.option("--dropout", type=float, metavar="P", help="Share of numbers dropped."),
-    click.option("--learning-rate", type=float, metavar="X", help="Adam's highest step size."),
+    click.option("--learning-rate", type=float, metavar="X", help="The highest step size."),
+    click.option("--optimizer", metavar="NAME", help="adamw, adafactor or sgd."),
     click.option("--batch-tokens", type=int, metavar="N", help="Most tokens in a batch."),
     click.option("--epochs", type=int, metavar="N", help="Stop after N passes over the data."),
     click.option("--steps", type=int, metavar="N", help="Stop after N updates."),
@@ -111,6 +116,7 @@ def train() -> None:
 @click.option("--target", metavar="FILE", help="and their translations, line by line.")
 @click.option("--source-column", type=int, metavar="N", help="The table's column of the source.")
 @click.option("--target-column", type=int, metavar="N", help="The table's column of the target.")
+@click.option("--columns", metavar="A=B,C=D", help="By name: source=de,target=en; .csv has commas.")
 @click.option("--reverse", is_flag=True, help="Swap source and target, in tables and files.")
 @click.option(
     "--valid-pairs", metavar="FILE", help="A table to validate on; else 1 % is set aside."

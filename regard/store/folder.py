@@ -84,7 +84,12 @@ class RunFolder:
 
 
 def load_translator(folder: str | os.PathLike[str]) -> tuple[Translator, Tokenizer]:
-    """The translator of a run folder, ready to translate, and its tokens."""
+    """The translator of a run folder, ready to translate, and its tokens; or of a folder of
+    Hugging Face's Marian."""
+    if _is_marian(folder):
+        from regard.store.exchange.marian import read_marian
+
+        return read_marian(folder)
     from regard.models.translators.builder import build
     from regard.models.translators.config import TranslatorConfig
 
@@ -106,6 +111,15 @@ def load_classifier(folder: str | os.PathLike[str]) -> tuple[Classifier, Tokeniz
 
     run, config = _opened(folder, "classify")
     return _filled(run, Classifier(ClassifierConfig.from_dict(config["model"])))
+
+
+def _is_marian(folder: str | os.PathLike[str]) -> bool:
+    """Whether the config in ``folder`` is one of Hugging Face's, of a translator."""
+    try:
+        config = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # said by whoever reads it as a run
+        return False
+    return isinstance(config, dict) and config.get("model_type") == "marian"
 
 
 def load_image_classifier(folder: str | os.PathLike[str]) -> ImageClassifier:

@@ -142,7 +142,8 @@ def test_in_a_browser_short_and_long(
     weights = eager(folder, STORY)
     page.keyboard.press("Escape")
     page.evaluate(
-        "document.activeElement.blur(); location.hash = 'view=map&words=0&layer=1&head=3&from=40&to=2'"
+        "document.activeElement.blur();"
+        "location.hash = 'view=map&words=0&layer=1&head=3&from=40&to=2'"
     )
     page.wait_for_selector(f".weight-now:text-is('{weights[1][0, 3, 40, 2]:.4f}')")
     # A long text: the vectors of one head at a time, tiles from the server.
@@ -202,7 +203,9 @@ def test_two_texts_side_by_side_and_an_address_that_restores_them(
     page.fill("textarea", HOSTILE)
     page.click("button:has-text('Look')")
     page.wait_for_selector("html[data-ready]")
-    page.evaluate("document.activeElement.blur(); location.hash = 'layer=1&head=2&from=41&to=2&words=0'")
+    page.evaluate(
+        "document.activeElement.blur(); location.hash = 'layer=1&head=2&from=41&to=2&words=0'"
+    )
     page.check("text=Beside what is shown")
     shorter = HOSTILE.replace("</", "<")
     page.fill("textarea", shorter)

@@ -12,7 +12,14 @@
  *   allowed: number | null, bias: number | null, lse: number | null, context: number | null,
  *   checked: number[], known: Object<string, Known>, remote?: boolean}} LayerData
  * @typedef {{title: string, model: string, mechanism: string, notes: string[],
- *   start: Object<string, any>, texts: Text[], layers: LayerData[]}} SubjectData
+ *   start: Object<string, any>, texts: Text[], layers: LayerData[],
+ *   whole?: WholeData | null}} SubjectData
+ * @typedef {{tokens: string[], row: number, kind: string, proof: string,
+ *   layers: {size: number, parts: {kind: string, size: number}[],
+ *     steps: {name: string, formula: string, meaning: string, size: number, start: number[]}[]}[],
+ *   predictions: {word: string, probability: number}[],
+ *   parts: {word: string, score: number, total: number,
+ *     rows: {name: string, score: number}[]} | null}} WholeData
  * @typedef {{format: number, regard: string, half: boolean, sha256: string, arrays: Entry[],
  *   subjects: SubjectData[]}} DocumentData
  * @typedef {{shape: number[], data: Float32Array}} Numbers
