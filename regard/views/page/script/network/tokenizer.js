@@ -27,7 +27,8 @@ const PUNCTUATION = new RegExp(`(?![${NEWER}])[\\p{P}$+<=>^\`|~\\u166d\\u{111c9}
 
 /**
  * @typedef {{level: "bpe" | "word" | "space" | "wordpiece", vocabulary: string[],
- *   merges: number[][], written?: string[]}} Vocabulary pieces by id; of bpe, the pairs of ids that become one, the most frequent first
+ *   merges: number[][], written?: string[]}} Vocabulary pieces by id; of bpe, the pairs of ids
+ *   that become one, the most frequent first
  * @typedef {{sign: string, from: number, to: number}} Sign a character, and where it stands in the
  *   text
  */
