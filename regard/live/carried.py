@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,12 @@ from regard.store.weights import (
     packed,
     read_weights,
     set_weights,
-    unpacked,
 )
 
+BERT = "minilm"
+"""The published model that a page can carry."""
+GROUP = 8
+"""Numbers that share a scale where a published model is rounded to 8 bits."""
 DESIGNS = {
     "translate": ("word-by-word", "encoder-decoder", "bahdanau", "transformer"),
     "lm": ("simple-rnn+attention", "lstmn"),
@@ -36,6 +39,11 @@ EXAMPLES = {
         "Können Sie mir helfen?",
         "Ich habe gestern ein Buch gelesen.",
         "Wo ist der nächste Bahnhof?",
+    ),
+    "sentence": (
+        "The animal didn't cross the street because it was too tired",
+        "The dog was exhausted and stayed on its side of the road",
+        "The stock market fell sharply on Monday",
     ),
     "lm": (
         "The children are playing in the",
@@ -57,7 +65,8 @@ class CarriedModel:
     config: dict[str, Any]
     network: nn.Module
     """With the weights that the page carries, as float32."""
-    tokenizer: Tokenizer
+    tokenizer: Any
+    """A Tokenizer; of a published model that of the library ``tokenizers``."""
     weights: dict[str, Tensor]
     """As they are carried: int8 with ``.scale``, or float16."""
     bits: int
@@ -73,6 +82,10 @@ def carry(name: str, *, bits: int = 0, examples: Sequence[str] = ()) -> CarriedM
 
     0 is what it is stored in if that is 8, else 16. ``examples`` take the place of its own.
     """
+    if name == BERT:
+        from regard.inside.find import find
+
+        return carry_bert(BERT, find(BERT).folder, bits=bits, examples=examples)
     folder = find_folder(name)
     run = RunFolder(folder)
     config = run.read_config()
@@ -104,15 +117,66 @@ def carry(name: str, *, bits: int = 0, examples: Sequence[str] = ()) -> CarriedM
     return model
 
 
+def carry_bert(
+    name: str, folder: Path, *, bits: int = 0, examples: Sequence[str] = ()
+) -> CarriedModel:
+    """A published BERT model in 8 or 16 ``bits``; 0 is 16."""
+    from regard.models.bert.file import load_bert
+    from regard.pieces.text import load_tokenizer
+
+    network, original = load_bert(folder), load_bert(folder)
+    stored = {name: weight.detach() for name, weight in named_weights(original).items()}
+    weights = _in_groups(stored) if bits == 8 else _rounded(stored, 16)["weights"]
+    set_weights(network, full(weights), repr(name))
+    return CarriedModel(
+        name=name,
+        path=folder,
+        task="sentence",
+        config={"model": "bert", **asdict(network.config)},
+        network=network,
+        tokenizer=load_tokenizer(folder),
+        origin="all-MiniLM-L6-v2 of sentence-transformers, Apache licence 2.0; its vocabulary is "
+        "that of BERT (Google, Apache licence 2.0).",
+        examples=tuple(examples) or EXAMPLES["sentence"],
+        original=original,
+        weights=weights,
+        bits=bits or 16,
+    )
+
+
 def _rounded(stored: Mapping[str, Tensor], bits: int) -> dict[str, Any]:
+    """Half precision, or 8 bits with a scale a row."""
     if bits == 8:
         return {"weights": packed(stored), "bits": 8}
     return {"weights": {k: w.to(torch.float16) for k, w in stored.items()}, "bits": 16}
 
 
+def _in_groups(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """8 bits with a scale for each few numbers of a row: a scale a row moves attention too far.
+
+    Queries and keys, which attention feels most, stay in half precision.
+    """
+    small: dict[str, Tensor] = {}
+    for name, weight in stored.items():
+        if weight.dim() < 2 or ".query." in name or ".key." in name:
+            small[name] = weight.to(torch.float16)
+            continue
+        parts = packed({name: weight.reshape(-1, GROUP)})
+        small |= parts | {name: parts[name].view(weight.shape)}
+    return small
+
+
 def full(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Carried weights as the float32 that the page computes with."""
-    return {name: weight.float() for name, weight in unpacked(weights).items()}
+    found = {}
+    for name, weight in weights.items():
+        scale = weights.get(name + SCALE)
+        if scale is not None:  # one a row, or several
+            parts = weight.float().view(scale.numel(), -1) * scale.float().view(-1, 1)
+            found[name] = parts.view(weight.shape)
+        elif not name.endswith(SCALE):
+            found[name] = weight.float()
+    return found
 
 
 def _origin(folder: Path) -> str:
@@ -140,10 +204,16 @@ def _examples(run: RunFolder, task: str) -> tuple[str, ...]:
     return tuple([text for text in texts if 3 <= len(text.split()) <= 12][:3] or texts[:3])
 
 
-def vocabulary_data(tokenizer: Tokenizer) -> dict[str, Any]:
+def vocabulary_data(tokenizer: Any) -> dict[str, Any]:
     """The pieces by id and, of byte-pair encoding, which pairs of ids become one, in order."""
-    model = json.loads(tokenizer.to_text())["model"]
+    own = isinstance(tokenizer, Tokenizer)
+    content = json.loads(tokenizer.to_text() if own else tokenizer.to_str())
+    model = content["model"]
     ids: dict[str, int] = model["vocab"]
+    if not own:
+        pieces = sorted(ids, key=ids.__getitem__)
+        written = [token["content"] for token in content["added_tokens"]]
+        return {"level": "wordpiece", "vocabulary": pieces, "merges": [], "written": written}
     level = "bpe" if tokenizer.spells else "space" if tokenizer.spaced else "word"
     merges = model.get("merges", [])
     return {

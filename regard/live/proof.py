@@ -10,12 +10,14 @@ import torch
 from torch import nn
 
 from regard.models.translators.translation import translate_texts
+from regard.pieces.text import read_text
 from regard.pieces.tokenizer import BOS
 from regard.record import record
 from regard.trace import Array
 
 if TYPE_CHECKING:
     from regard.live.carried import CarriedModel
+    from regard.models.bert.encoder import BertEncoder
     from regard.models.language import LanguageModel
     from regard.models.stack import RecurrentStack
     from regard.models.translators.base import Translator
@@ -39,7 +41,7 @@ class Expected:
 
 def proofs(model: CarriedModel, network: nn.Module | None = None) -> list[Expected]:
     """What the model, or another ``network`` in its place, makes of its example sentences."""
-    run = {"translate": translated, "lm": read}[model.task]
+    run = {"translate": translated, "lm": read, "sentence": understood}[model.task]
     return [run(network or model.network, model.tokenizer, text) for text in model.examples]
 
 
@@ -83,6 +85,16 @@ def read(network: nn.Module, tokenizer: Tokenizer, text: str) -> Expected:
         for piece, p in zip(pieces, likely.values.tolist(), strict=True)
     ]
     return Expected(text, output, torch.stack(reading.weights, 1)[0].unsqueeze(1).numpy())
+
+
+def understood(network: nn.Module, tokenizer: Any, text: str) -> Expected:
+    """The sentence's vector, the mean of its tokens' of length 1, and what every head does."""
+    pieces = read_text(tokenizer, text)
+    with torch.no_grad():
+        found = cast("BertEncoder", network)(torch.tensor(pieces.ids), need_weights=True)
+    mean = found.last.mean(0)
+    assert found.weights is not None
+    return Expected(text, (mean / mean.norm()).tolist(), torch.stack(found.weights).numpy())
 
 
 def difference(model: CarriedModel) -> tuple[float, int]:

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from regard.live.carried import CarriedModel, carry
+from regard.live.carried import CarriedModel, carry, carry_bert
 from regard.live.file import save_live
 from tests.browser import Sheet
 from tests.live.runs import ODD, save_run
+from tests.models.bert.tinybert import save_tiny
 
 SHIPPED = (
     *("bahdanau", "transformer", "encoder-decoder", "word-by-word"),
@@ -19,6 +20,7 @@ SHIPPED = (
 )
 
 
+SENTENCES = ("The animal didn't cross the street.", "unbelievable: the tired dog sat on it")
 TOLD = ".ask-row [role=status]"
 """Where the page says how it went."""
 
@@ -52,7 +54,9 @@ class Living(NamedTuple):
 def carried(tmp_path_factory: pytest.TempPathFactory) -> dict[str, CarriedModel]:
     folder = tmp_path_factory.mktemp("runs")
     names = [*SHIPPED, *(str(save_run(folder, name)) for name in ODD)]
-    return {model.name: model for model in map(carry, names)}
+    save_tiny(folder / "tiny-bert")
+    bert = carry_bert("tiny-bert", folder / "tiny-bert", examples=SENTENCES)
+    return {model.name: model for model in (*map(carry, names), bert)}
 
 
 @pytest.fixture(scope="session")

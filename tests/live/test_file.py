@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -14,9 +15,10 @@ from regard.attention import Mask
 from regard.errors import RegardError
 from regard.live.carried import CarriedModel
 from regard.live.file import live_html
+from regard.live.proof import proofs
 from regard.models.translators.bahdanau import Annotations, Bahdanau
 from regard.models.translators.translation import translate_texts
-from tests.live.conftest import TOLD, Living
+from tests.live.conftest import SENTENCES, TOLD, Living
 
 PAGE = Path(__file__).parents[1] / "views" / "page"
 SENTENCE = "Er hat den Schlüssel vergessen."
@@ -154,3 +156,18 @@ def test_the_file_says_whose_it_is_and_forbids_all_else(carried: dict[str, Carri
     assert "ask them for the licence" in text
     with pytest.raises(RegardError, match="at least one model"):
         live_html([])
+
+
+def test_two_sentences_are_compared(living: Living) -> None:
+    page = living.sheet.page
+    page.select_option(".live select", str(len(living.models) - 1))
+    living.settle()
+    page.fill(".live-say input", SENTENCES[1])
+    living.type(SENTENCES[0])
+    model = living.models["tiny-bert"]
+    one, other = (one.output for one in proofs(model))
+    cosine = f"{np.dot(one, other):.3f}"
+    assert said(living) == f"Likeness of the two: {cosine}"
+    what_if(living).query_selector_all(".mask-word")[2].click()
+    living.settle()
+    assert page.inner_text(".live-before") == f"Without it: {cosine}"

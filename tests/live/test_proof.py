@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from regard.live.carried import CarriedModel, carry
-from regard.live.proof import Expected, difference, proofs, read, translated
-from tests.live.conftest import SHIPPED, Living
+from regard.live.proof import Expected, difference, proofs, read, translated, understood
+from tests.live.conftest import SENTENCES, SHIPPED, Living
 from tests.live.runs import ODD, TEXTS
 
 GERMAN = (
@@ -20,17 +20,19 @@ MOST = 1e-5
 
 
 def texts_for(model: CarriedModel) -> tuple[str, ...]:
+    if model.task == "sentence":
+        return (*SENTENCES, "UnBelievable 😀 [SEP] cät 中文", "crossing")
     if model.name in ODD:
         return tuple(TEXTS)
     return GERMAN if model.task == "translate" else ENGLISH
 
 
 def expected(model: CarriedModel, text: str) -> Expected:
-    run = translated if model.task == "translate" else read
+    run = {"translate": translated, "lm": read, "sentence": understood}[model.task]
     return run(model.network, model.tokenizer, text)
 
 
-@pytest.mark.parametrize("name", [*SHIPPED, *ODD])
+@pytest.mark.parametrize("name", [*SHIPPED, *ODD, "tiny-bert"])
 def test_a_text_gives_what_it_gives_in_python(living: Living, name: str) -> None:
     model = living.models[name]
     for text in texts_for(model):
@@ -40,6 +42,9 @@ def test_a_text_gives_what_it_gives_in_python(living: Living, name: str) -> None
         np.testing.assert_allclose(weights, theirs.weights, atol=MOST)
         if model.task == "translate":
             assert ours["output"] == theirs.output
+            continue
+        if model.task == "sentence":
+            np.testing.assert_allclose(ours["output"], theirs.output, atol=MOST)
             continue
         assert [one["word"] for one in ours["output"]] == [one["word"] for one in theirs.output]
         chances = [one["probability"] for one in ours["output"]]

@@ -31,6 +31,8 @@ let typing = 0;
 let isShown = false; // whether any look was
 /** What is shown. @type {Look | null} */
 let last = null;
+/** The same of the sentence that it is compared with. @type {Look | null} */
+let beside = null;
 /** What of it is kept by the next one. @type {Object<string, any>} */
 let kept = {};
 
@@ -56,6 +58,13 @@ function buildForm() {
     on: { input: later, keydown: now },
   });
   form.text.value = text;
+  form.beside = make("input", {
+    type: "search",
+    "aria-label": t("A sentence to compare it with"),
+    placeholder: t("A sentence to compare it with"),
+    value: form.beside?.value ?? "",
+    on: { change: () => void run() },
+  });
   form.examples = make("span", { class: "examples" });
   form.told = make("p", { class: "quiet", role: "status" }, told);
   form.output = make("div", { class: "live-output", role: "status" });
@@ -63,11 +72,11 @@ function buildForm() {
   form.origin = make("p", {});
   tellModel();
   wishes.rebuild(last);
-  if (last) tellResult(form.output, last, wishes.before);
+  if (last) tellResult(form.output, last, wishes.before, beside);
   return make(
     "section",
     { class: "live", "aria-label": t("The model in this file") },
-    make("div", { class: "live-say" }, form.text, form.output),
+    make("div", { class: "live-say" }, form.text, form.beside, form.output),
     make("div", { class: "ask-row" }, form.model, form.examples, form.told),
     make("div", { class: "live-more" }, wishes.element, buildAbout()),
   );
@@ -111,8 +120,16 @@ function restart(text) {
   void run();
 }
 
+/** What the model makes of the sentence to compare with, where it makes vectors of sentences. */
+async function lookBeside() {
+  if (model().task !== "sentence" || !form.beside.value.trim()) return null;
+  return engine.look(chosen, form.beside.value, NOTHING);
+}
+
 function tellModel() {
-  const { examples, origin } = model();
+  const { examples, origin, task } = model();
+  form.beside.hidden = task !== "sentence";
+  if (task === "sentence") form.beside.value ||= examples[1] ?? "";
   put(
     form.examples,
     examples.map((/** @type {string} */ text) =>
@@ -158,7 +175,8 @@ async function run() {
     const notes = look.notes.map(([said, values]) => t(said, values));
     form.told.textContent = [t("{ms} ms in this browser", { ms }), ...notes].join(" · ");
     last = look;
-    tellResult(form.output, look, wishes.before);
+    beside = await lookBeside();
+    tellResult(form.output, look, wishes.before, beside);
     wishes.build(look);
     await showLook(look, place ?? kept);
   } catch (error) {

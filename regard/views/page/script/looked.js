@@ -25,15 +25,22 @@ export function parcelOf(look, model, start, file) {
 
 /** @param {LookLayer} layer @param {Numbers[]} numbers @returns {LayerData} */
 function layerData(layer, numbers) {
-  const { name, number, kind, part, recurrent, texts, shape, heads } = layer;
+  const { name, number, kind, part, recurrent, texts, shape, heads, vectors } = layer;
+  const by = (/** @type {number} */ count, /** @type {Float32Array} */ { length }) => [
+    ...[heads, count],
+    length / heads / count,
+  ];
   const held = (/** @type {Float32Array} */ data, /** @type {number[]} */ size) =>
     numbers.push({ shape: size, data }) - 1;
   return {
     ...{ name, number, kind, part, recurrent, texts, shape },
     heads: Array.from({ length: heads }, (_, h) => h),
-    ...{ scale: 1, causal: false, before: null, after: null, softcap: null },
-    ...{ query: null, key: null, value: null, allowed: null, bias: null, lse: null, context: null },
-    weights: held(layer.weights, [heads, ...shape]),
+    ...{ scale: vectors?.scale ?? 1, causal: false, before: null, after: null, softcap: null },
+    query: vectors ? held(vectors.query, by(shape[0], vectors.query)) : null,
+    key: vectors ? held(vectors.key, by(shape[1], vectors.key)) : null,
+    value: vectors ? held(vectors.value, by(shape[1], vectors.value)) : null,
+    weights: vectors ? null : held(layer.weights, [heads, ...shape]),
+    ...{ allowed: null, bias: null, lse: null, context: null },
     ...{ checked: [], known: {} },
   };
 }

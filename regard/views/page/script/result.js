@@ -10,8 +10,10 @@ import { phrase, t } from "./language.js";
 /** Of the next words, so many are drawn. */
 const SHOWN = 5;
 
-/** @param {Element} element @param {Look} look @param {Look | null} before */
-export function tellResult(element, look, before) {
+/** @param {Element} element @param {Look} look @param {Look | null} before
+ * @param {Look | null} [beside] of the sentence that it is compared with */
+export function tellResult(element, look, before, beside = null) {
+  if (typeof look.output[0] === "number") return put(element, likeness(look, before, beside));
   if (Array.isArray(look.output)) return put(element, nextWords(look.output, before?.output));
   const isSame = before?.output === look.output;
   put(
@@ -26,6 +28,26 @@ export function tellResult(element, look, before) {
         }),
       ),
   );
+}
+
+/** How alike two sentences are to the model: the cosine of their vectors. @param {Look} look
+ * @param {Look | null} before @param {Look | null} beside */
+function likeness(look, before, beside) {
+  if (!beside) return null;
+  const cosine = (/** @type {Look} */ one) =>
+    number(
+      one.output.reduce(
+        (/** @type {number} */ sum, /** @type {number} */ value, /** @type {number} */ c) =>
+          sum + value * beside.output[c],
+        0,
+      ),
+      3,
+    );
+  return [
+    make("p", { class: "live-now" }, t("Likeness of the two: {value}", { value: cosine(look) })),
+    before &&
+      make("p", { class: "live-before" }, t("Without it: {text}", { text: cosine(before) })),
+  ];
 }
 
 /** The likeliest next words with their probabilities, and those that they had before.

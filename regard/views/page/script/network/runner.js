@@ -2,6 +2,7 @@
 
 import { Arrays } from "../data.js";
 import { Bahdanau } from "./bahdanau.js";
+import { Bert, SentenceTask } from "./bert.js";
 import { EncoderDecoder } from "./encoderdecoder.js";
 import { LanguageModel, LanguageTask } from "./languagemodel.js";
 import { NOTHING_TO_READ, Refusal } from "./refusal.js";
@@ -10,6 +11,7 @@ import { Transformer } from "./transformer.js";
 import { TranslatorTask } from "./translation.js";
 import { Weights } from "./weights.js";
 import { WordByWord } from "./wordbyword.js";
+import { WordPiece } from "./wordpiece.js";
 /** @import {Entry, Text} from "../data.js" */
 /** @import {Said} from "./refusal.js" */
 /** @import {Vocabulary} from "./tokenizer.js" */
@@ -22,7 +24,8 @@ import { WordByWord } from "./wordbyword.js";
  * @typedef {{models: ModelData[], tokenizers: Vocabulary[], arrays: Entry[]}} LiveData
  * @typedef {{name: string, number: number, kind: string, part: string, recurrent: boolean,
  *   texts: [number, number], shape: [number, number], heads: number, weights: Float32Array,
- *   value?: Float32Array}} LookLayer weights: heads × queries × keys
+ *   vectors?: {query: Float32Array, key: Float32Array, value: Float32Array, scale: number}
+ *   }} LookLayer weights: heads × queries × keys; vectors: heads × tokens × width
  * @typedef {{text: string, tokens: string[], output: any, texts: Text[], layers: LookLayer[],
  *   notes: Said[]}} Look what a model did with a text
  * @typedef {{look: (text: string, wish: Wish, told: (part: any) => void) => Look}} Task
@@ -34,6 +37,7 @@ const DESIGNS = {
   "translate encoder-decoder": [TranslatorTask, EncoderDecoder],
   "translate word-by-word": [TranslatorTask, WordByWord],
   "translate transformer": [TranslatorTask, Transformer],
+  "sentence bert": [SentenceTask, Bert],
   "lm lstmn": [LanguageTask, LanguageModel],
   "lm simple-rnn+attention": [LanguageTask, LanguageModel],
 };
@@ -61,8 +65,9 @@ export class Runner {
   async read(model) {
     const [TaskKind, Design] = DESIGNS[`${model.task} ${model.config.model}`];
     const weights = await Weights.read(this.arrays, model.weights);
-    const tokenizer = new Tokenizer(this.data.tokenizers[model.tokenizer]);
-    return new TaskKind(new Design(weights, model.config), tokenizer);
+    const vocabulary = this.data.tokenizers[model.tokenizer];
+    const Kind = vocabulary.level === "wordpiece" ? WordPiece : Tokenizer;
+    return new TaskKind(new Design(weights, model.config), new Kind(vocabulary));
   }
 
   /** @param {number} model @param {string} text @param {Wish} wish

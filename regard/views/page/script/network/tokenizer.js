@@ -26,8 +26,9 @@ const NEWER =
 const PUNCTUATION = new RegExp(`(?![${NEWER}])[\\p{P}$+<=>^\`|~\\u166d\\u{111c9}]`, "u");
 
 /**
- * @typedef {{level: "bpe" | "word" | "space", vocabulary: string[], merges: number[][]}}
- *   Vocabulary pieces by id; of bpe, the pairs of ids that become one, the most frequent first
+ * @typedef {{level: "bpe" | "word" | "space" | "wordpiece", vocabulary: string[],
+ *   merges: number[][], written?: string[]}} Vocabulary pieces by id; of bpe, the pairs of ids
+ *   that become one, the most frequent first
  * @typedef {{sign: string, from: number, to: number}} Sign a character, and where it stands in the
  *   text
  */
@@ -166,6 +167,11 @@ function placed(cluster, at) {
   });
 }
 
+/** @param {string} sign */
+export function isPunctuation(sign) {
+  return PUNCTUATION.test(sign);
+}
+
 /** Words, each behind its mark, and punctuation apart. @param {Sign[]} signs */
 function marked(signs) {
   if (!signs.length) return [];
@@ -177,7 +183,7 @@ function marked(signs) {
   const words = [];
   let open = false;
   for (const one of all) {
-    const apart = PUNCTUATION.test(one.sign);
+    const apart = isPunctuation(one.sign);
     if (apart || one.sign === START || !open) words.push([one]);
     else words[words.length - 1].push(one);
     open = !apart;

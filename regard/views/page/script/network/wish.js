@@ -15,6 +15,7 @@ export const NOTHING = { masked: [], cut: [], factor: 1, removed: [] };
 export class WhatIf {
   /** @param {Wish} wish */
   constructor(wish = NOTHING) {
+    this.isNothing = JSON.stringify(wish) === JSON.stringify(NOTHING);
     this.factor = wish.factor;
     this.masked = new Set(wish.masked);
     this.cut = new Set(wish.cut.map(([i, j]) => `${i} ${j}`));
