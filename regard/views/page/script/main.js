@@ -204,6 +204,7 @@ export function failed(error) {
   const said = t("This could not be shown: {reason}", { reason });
   say(said);
   parts.changed.hidden = false;
+  parts.changed.classList.remove("change");
   put(parts.changed, said);
 }
 
@@ -218,6 +219,7 @@ function updateTitle() {
 function updateBanner() {
   const { change } = state;
   parts.changed.hidden = !isChange(change);
+  parts.changed.classList.toggle("change", isChange(change));
   if (!isChange(change)) return;
   const [, to] = textsOf(layer());
   const masked = [...change.masked].map((j) => shown(tokenOf(to, j), 20)).join(t(", "));

@@ -8,7 +8,7 @@ import { isChange, NO_CHANGE } from "./attention.js";
  * @typedef {{view: string, subject: number, layer: number, head: number, query: number,
  *   key: number, words: boolean, sinks: boolean, log: boolean, palette: string, share: number,
  *   all: boolean, every: boolean, sort: string, kind: string, sight: string,
- *   other: [number, number, number] | null, change: Change, lang: string}} State
+ *   other: [number, number, number] | null, change: Change, lang: string, heads: string}} State
  */
 
 /** @type {State} */
@@ -31,6 +31,7 @@ export const state = {
   sight: "", // the part of a map that is seen: left, top, pixels a cell; empty: all of it
   other: null, // subject, layer, head to compare with
   change: NO_CHANGE,
+  heads: "", // others that Head draws over the chosen one, by dots
   lang: "", // the page's language; empty: the browser's
 };
 
@@ -119,6 +120,7 @@ const NAMES = [
   ["kind", "kind"],
   ["sight", "sight"],
   ["lang", "lang"],
+  ["heads", "heads"],
 ];
 
 /** The choices as the part of an address after #. */
