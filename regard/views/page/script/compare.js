@@ -2,9 +2,10 @@
 
 import { NO_CHANGE } from "./attention.js";
 import { css, isDark, lookup, placeBothWays } from "./colour.js";
-import { fillOptions, make, number, put, shown, tableHead, tokenText } from "./dom.js";
-import { besideSvg, exact, matrixSvg, sourceOf } from "./map.js";
+import { exact, fillOptions, make, number, put, shown, tableHead, tokenText } from "./dom.js";
 import { t } from "./language.js";
+import { sourceOf } from "./map.js";
+import { besideSvg, matrixSvg } from "./matrixsvg.js";
 import {
   head,
   layerName,

@@ -95,6 +95,7 @@ export function formula(name) {
  * them, and signs. @param {string} text */
 export function typeset(text) {
   const parts = text.match(/[\p{L}^~]+|\d+(?:\.\d+)?|_\{[^}]*\}|_\w+|\S/gu) ?? [];
+  /** @type {any[]} */
   const made = [];
   for (const part of parts) {
     if (part.startsWith("_") && made.length) {

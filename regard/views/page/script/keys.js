@@ -4,7 +4,7 @@ import { make } from "./dom.js";
 import { model } from "./model.js";
 import { moveHead, moveKey, moveLayer, moveQuery } from "./move.js";
 import { strongest } from "./overview.js";
-import { PALETTES } from "./colour.js";
+import { palettes } from "./colour.js";
 import { toggle } from "./reading.js";
 import { choose, state } from "./state.js";
 import { VIEWS } from "./views.js";
@@ -87,6 +87,11 @@ export function showHelp() {
   dialog.showModal();
 }
 
+function nextPalette() {
+  const names = palettes().map(([name]) => name);
+  return names[(names.indexOf(state.palette) + 1) % names.length];
+}
+
 /** @type {Object<string, () => void>} */
 const ACTS = {
   ArrowUp: () => moveQuery(-1),
@@ -101,8 +106,8 @@ const ACTS = {
   "/": () => document.getElementById("find")?.focus(),
   w: () => choose({ words: !state.words }),
   s: () => choose({ sinks: !state.sinks }),
-  l: () => choose({ log: !state.log }),
-  c: () => choose({ palette: PALETTES[(PALETTES.indexOf(state.palette) + 1) % PALETTES.length] }),
+  l: () => choose({ scale: state.scale === "log" ? "linear" : "log" }),
+  c: () => choose({ palette: nextPalette() }),
   a: () => choose({ all: !state.all }),
   m: () => mask(state.key),
   r: takeBack,

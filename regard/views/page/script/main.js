@@ -1,7 +1,7 @@
 // The page: its frame around the views, and what happens when something is chosen.
 
 import { isChange, NO_CHANGE } from "./attention.js";
-import { isDark } from "./colour.js";
+import { isDark, palettes, scales } from "./colour.js";
 import { resetCompare } from "./compare.js";
 import { make, number, put, say, shown, tokenText } from "./dom.js";
 import { buildHelp, listenToKeys, showHelp } from "./keys.js";
@@ -149,7 +149,8 @@ function inside(next) {
     key: within(next.key, of.data.shape[1]),
   };
   if (!isView(known.view)) known.view = VIEWS[0].name;
-  if (!["ink", "viridis", "grey"].includes(known.palette)) known.palette = "ink";
+  if (!palettes().some(([name]) => name === known.palette)) known.palette = "ink";
+  if (!scales().some(([name]) => name === known.scale)) known.scale = "auto";
   if (!["layer", "entropy", "link", "kind"].includes(known.sort)) known.sort = "layer";
   known.share = Math.max(0.05, Math.min(1, known.share || 0.6));
   if (s !== state.subject) known.change = NO_CHANGE;

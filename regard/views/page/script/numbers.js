@@ -1,8 +1,7 @@
 // The numbers behind the chosen view, as a table that opens.
 
-import { make, number, put, tableHead, tokenText } from "./dom.js";
+import { exact, make, number, put, tableHead, tokenText } from "./dom.js";
 import { t } from "./language.js";
-import { exact } from "./map.js";
 import { head } from "./model.js";
 import { view } from "./views.js";
 

@@ -1,6 +1,6 @@
 // A pane: one heat map of any size that can be zoomed and panned.
 
-import { isDark, lookup } from "./colour.js";
+import { isDark, isLogarithmic, lookup } from "./colour.js";
 import { make, say, shown, slowly } from "./dom.js";
 import { choose, state } from "./state.js";
 import { makeTiles } from "./tiles.js";
@@ -95,6 +95,12 @@ export class Pane {
     }
     await this.measure();
     this.draw();
+  }
+
+  /** Whether its colours are on a logarithmic scale. */
+  get isLog() {
+    const { source } = this;
+    return Boolean(source) && isLogarithmic(state.scale, source?.columns.length ?? 0, this.most);
   }
 
   /** The largest weight, from one coarse tile of everything. */
@@ -280,7 +286,7 @@ export class Pane {
       if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
     }
     const table = lookup(source.signed ? "both" : state.palette, isDark());
-    const scale = { table, most: this.most, log: state.log, signed: source.signed };
+    const scale = { table, most: this.most, log: this.isLog, signed: source.signed };
     this.tiles.draw(this.placed(ratio), scale);
     this.drawOver(ratio);
   }

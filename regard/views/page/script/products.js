@@ -36,7 +36,7 @@ export function productTable(focus) {
   const first = make(
     "tr",
     { class: "query-row" },
-    make("th", { scope: "row" }, "q"),
+    make("th", { scope: "row" }, tokenText(tokenOf(focus.from, i), 24)),
     head,
     make("td", {}),
   );

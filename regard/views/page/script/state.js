@@ -6,7 +6,8 @@ import { isChange, NO_CHANGE } from "./attention.js";
 
 /**
  * @typedef {{view: string, subject: number, layer: number, head: number, query: number,
- *   key: number, words: boolean, sinks: boolean, log: boolean, palette: string, share: number,
+ *   key: number, words: boolean, sinks: boolean, scale: string, over: string, palette: string,
+ *   share: number,
  *   all: boolean, every: boolean, sort: string, kind: string, sight: string,
  *   other: [number, number, number] | null, change: Change, lang: string, heads: string}} State
  */
@@ -21,7 +22,8 @@ export const state = {
   key: 0,
   words: true, // subwords joined to words
   sinks: true, // first and special tokens shown
-  log: false,
+  scale: "auto", // of the colours: linear, logarithmic, or as it fits
+  over: "", // heads that the map takes together
   palette: "ink",
   share: 0.6, // of each row's weight, drawn as lines
   all: true, // lines of all tokens, or of the chosen one
@@ -111,7 +113,8 @@ const NAMES = [
   ["key", "to"],
   ["words", "words"],
   ["sinks", "sinks"],
-  ["log", "log"],
+  ["scale", "scale"],
+  ["over", "over"],
   ["palette", "palette"],
   ["share", "share"],
   ["all", "all"],

@@ -49,7 +49,8 @@ export function most(values) {
   return values.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
 }
 
-/** A cell for each number, all of one width. @param {Float32Array} values @param {number} largest */
+/** A cell for each number, all of one width. @param {Float32Array} values
+ * @param {number} largest */
 export function cells(values, largest) {
   return make("span", {
     class: "cells",
