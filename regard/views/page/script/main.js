@@ -206,7 +206,16 @@ export function failed(error) {
   say(said);
   parts.changed.hidden = false;
   parts.changed.classList.remove("change");
-  put(parts.changed, said);
+  const again = () => {
+    parts.changed.hidden = true;
+    redraw();
+  };
+  put(parts.changed, `${said} `, model.subjects.length ? retryButton(again) : null);
+}
+
+/** @param {() => void} again */
+export function retryButton(again) {
+  return make("button", { type: "button", on: { click: again } }, t("Try again"));
 }
 
 function updateTitle() {
@@ -253,10 +262,17 @@ async function tellMade() {
     arrays,
   } = subject();
   const check = make("span", { id: "whole" }, t("checking the data …"));
+  const version = { version: regard };
   const made = half
-    ? "Made by regard {version} from half-precision vectors; this page computes every weight. "
-    : "Made by regard {version} from float32 vectors; this page computes every weight. ";
-  put(parts.made, t(made, { version: regard }), check, ` SHA-256 ${sha256.slice(0, 12)}….`);
+    ? t(
+        "Made by regard {version} from half-precision vectors; this page computes every weight. ",
+        version,
+      )
+    : t(
+        "Made by regard {version} from float32 vectors; this page computes every weight. ",
+        version,
+      );
+  put(parts.made, made, check, ` SHA-256 ${sha256.slice(0, 12)}….`);
   await new Promise((go) => setTimeout(go, 600)); // the picture first
   const whole = await arrays.isWhole(sha256);
   check.textContent =

@@ -2,6 +2,7 @@
 
 import { isDark, isLogarithmic, lookup } from "./colour.js";
 import { make, say, shown, slowly } from "./dom.js";
+import { t } from "./language.js";
 import { choose, state } from "./state.js";
 import { makeTiles } from "./tiles.js";
 /** @import {Unit} from "./picture.js" */
@@ -47,7 +48,7 @@ export class Pane {
         class: "pane",
         tabindex: 0,
         role: "application",
-        "aria-roledescription": "heat map",
+        "aria-roledescription": t("heat map"),
         "aria-label": options.label,
       },
       this.canvas,

@@ -91,7 +91,7 @@ function tellAddress() {
     return;
   }
   writes.push(now);
-  history.replaceState(null, "", `#${link}`);
+  history.replaceState(history.state, "", `#${link}`);
 }
 
 /** What else the address says. @type {Map<string, string>} */

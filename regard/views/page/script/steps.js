@@ -168,7 +168,7 @@ function inputs({ of, i }) {
     "0",
     t("The token's vector"),
     "input",
-    t(last.meaning || "One vector for each position."),
+    last.meaning || t("One vector for each position."),
     known.map(([name, k]) => named(name, k, i)),
   );
 }
@@ -508,7 +508,7 @@ function after({ of, i, now, contexts }) {
           ? t("Output projection")
           : name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " "),
         isOutput ? "output" : "none",
-        t(k.meaning),
+        k.meaning,
         named(isOutput ? "output" : name, k, i),
       ),
     );
