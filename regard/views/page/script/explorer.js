@@ -19,6 +19,8 @@ const MOST_BESIDE = 4;
 /** @type {Object<string, any>} */
 const form = {};
 let running = "";
+/** Counts what was asked for: an answer to an earlier question is not shown. */
+let turn = 0;
 /** What is shown, the newest last. @type {{id: string, parcel: Parcel}[]} */
 let shownLooks = [];
 
@@ -101,6 +103,7 @@ function busy(isBusy) {
 /** @param {string} text @param {string} model
  * @param {boolean} [preview] of a text that nobody typed */
 async function send(text, model, preview = false) {
+  const mine = ++turn;
   busy(true);
   form.go.disabled = !preview;
   form.told.textContent = t("sent");
@@ -109,24 +112,26 @@ async function send(text, model, preview = false) {
     body: JSON.stringify({ model, text }),
     headers: { "content-type": "application/json" },
   });
-  const done = await finished(await answer.json());
+  const done = await finished(await answer.json(), mine);
   if (!done) return;
   form.told.textContent = t("computing");
   const found = await fetched(done.id);
+  if (mine !== turn) return;
   const beside = form.keep.checked && shownLooks.length > 0;
   shownLooks = [...(beside ? shownLooks.slice(1 - MOST_BESIDE) : []), found];
   if (preview) history.replaceState({ text, model }, "", "#");
   else history.pushState({ text, model }, "", "#");
-  showAll(beside ? besideTheLast(shownLooks.length) : undefined);
+  await showAll(beside ? besideTheLast(shownLooks.length) : undefined);
   form.beside.hidden = preview;
   form.told.textContent = t("{n} tokens", { n: done.tokens });
 }
 
-/** Wait for a look and tell how far it is; null if it was given up.
- * @param {any} look @returns {Promise<any>} */
-async function finished(look) {
-  const mine = (running = look.id);
+/** Wait for a look and tell how far it is; null if it was given up or another came after it.
+ * @param {any} look @param {number} mine @returns {Promise<any>} */
+async function finished(look, mine) {
+  if (mine === turn) running = look.id;
   while (look.state === "queued" || look.state === "running") {
+    if (mine !== turn || running !== look.id) return forget(look.id);
     const { tokens, done, layers } = look;
     form.told.textContent =
       look.state === "queued"
@@ -134,7 +139,6 @@ async function finished(look) {
         : t("{tokens} tokens: layer {done} of {layers}", { tokens, done, layers });
     form.bar.value = layers ? done / layers : 0;
     await new Promise((go) => setTimeout(go, 150));
-    if (running !== mine) return null;
     look = await (await ask(`/api/looks/${look.id}`)).json();
   }
   if (look.state !== "done") throw new Error(look.error || t("it was cancelled"));
@@ -167,14 +171,12 @@ async function fetched(id) {
 }
 
 /** @param {Partial<State>} [first] */
-function showAll(first) {
+async function showAll(first) {
   busy(false);
   form.beside.hidden = false;
   document.documentElement.classList.remove("empty");
-  show(
-    shownLooks.map(({ parcel }) => parcel),
-    first,
-  ).catch(failed);
+  const parcels = shownLooks.map(({ parcel }) => parcel);
+  await show(parcels, first).catch(failed);
   setInAddress("look", shownLooks.map(({ id }) => id).join("."));
 }
 
@@ -190,7 +192,7 @@ async function restore(address) {
   try {
     shownLooks = await Promise.all(wanted.split(".").slice(0, MOST_BESIDE).map(fetched));
     history.replaceState(history.state, "", hash);
-    showAll();
+    await showAll();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const again = () => void (text ? look() : restore(address));
@@ -198,12 +200,16 @@ async function restore(address) {
   }
 }
 
-async function stop() {
-  const id = running;
-  busy(false);
+function stop() {
+  busy(false); // whoever waits for it finds that it is no longer wanted
   form.told.textContent = t("cancelled");
-  if (id) await ask(`/api/looks/${id}`, { method: "DELETE" }).catch(tell);
   say(t("Cancelled"));
+}
+
+/** Stop a look that nobody waits for. @param {string} id */
+async function forget(id) {
+  await ask(`/api/looks/${id}`, { method: "DELETE" }).catch(() => null);
+  return null;
 }
 
 document.documentElement.classList.add("empty");

@@ -187,7 +187,7 @@ function setLanguage() {
   speak(state.lang || preferred());
   if (language() === before) return false;
   buildPage();
-  tellMade();
+  tellMade().catch(failed);
   return true;
 }
 
@@ -303,7 +303,7 @@ export async function show(parcels, first) {
   const rest = { sight: "", other: null, change: NO_CHANGE, view: "sentence", words };
   choose({ ...rest, ...start, ...address });
   update(new Set(["view", "subject", "lang"]));
-  await tellMade();
+  tellMade().catch(failed);
 }
 
 /** Where it opens: as was asked for, and where nothing was, at what has most to tell.

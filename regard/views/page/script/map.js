@@ -47,8 +47,10 @@ function buildMap() {
     /** @type {string} */ text,
     /** @type {string} */ label,
     /** @type {() => void} */ act,
-  ) =>
-    make("button", { type: "button", "aria-label": label, title: label, on: { click: act } }, text);
+  ) => {
+    const named = { "aria-label": text.length === 1 && label, title: label };
+    return make("button", { type: "button", ...named, on: { click: act } }, text);
+  };
   return make(
     "div",
     { class: "view-map" },

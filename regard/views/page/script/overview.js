@@ -169,7 +169,7 @@ function card(head) {
       role: "gridcell",
       class: "card",
       tabindex: -1,
-      "aria-label": nameOf(head),
+      title: nameOf(head),
       on: {
         click: () => choose({ layer: head.layer.index, head: head.place }),
         dblclick: () => choose({ layer: head.layer.index, head: head.place, view: "head" }),
@@ -213,21 +213,17 @@ function draw(head) {
   const weight = number(linkWeight(head), 3);
   const isLink = state.sort === "link";
   entropy.textContent = isLink ? t("link {weight}", { weight }) : `H ${number(summary.entropy, 2)}`;
-  made.setAttribute(
-    "aria-label",
-    [
-      t("{head}: {kind}, {what}; entropy {entropy} nats", {
-        head: nameOf(head),
-        kind: kindName(summary.kind),
-        what: kindMeaning(summary.kind),
-        entropy: number(summary.entropy, 2),
-      }),
-      isLink ? t("link {weight}", { weight }) : "",
-    ]
-      .filter(Boolean)
-      .join("; "),
-  );
-  made.title = /** @type {string} */ (made.getAttribute("aria-label"));
+  made.title = [
+    t("{head}: {kind}, {what}; entropy {entropy} nats", {
+      head: nameOf(head),
+      kind: kindName(summary.kind),
+      what: kindMeaning(summary.kind),
+      entropy: number(summary.entropy, 2),
+    }),
+    isLink ? t("link {weight}", { weight }) : "",
+  ]
+    .filter(Boolean)
+    .join("; ");
 }
 
 /** Look at every head of the subject, the chosen layer first, without holding the page up. */

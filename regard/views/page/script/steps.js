@@ -1,17 +1,18 @@
 // Steps: how the chosen head makes one token's result, with every number behind it.
 
 import { isChange, NO_CHANGE } from "./attention.js";
+import { keyTable, step, stepBy } from "./block.js";
 import { isDark } from "./colour.js";
-import { keepingFocus, make, number, put, shown, svg, tableHead, tokenText } from "./dom.js";
-import { formula, typeset } from "./formula.js";
+import { keepingFocus, make, number, put, shown, svg, tokenText } from "./dom.js";
+import { typeset } from "./formula.js";
 import { phrase, t } from "./language.js";
 import { head, layer, nameOf, readyHead, textsOf, tokenOf } from "./model.js";
-import { colourOf } from "./overview.js";
 import { productTable } from "./products.js";
 import { tellProof } from "./proof.js";
 import { choose, state } from "./state.js";
 import { vector } from "./vector.js";
-import { mask, setChange, takeBack } from "./whatif.js";
+import { weights } from "./weighing.js";
+import { setChange, takeBack } from "./whatif.js";
 /** @import {Head, Row} from "./attention.js" */
 /** @import {Text} from "./data.js" */
 
@@ -93,68 +94,6 @@ async function updateSteps() {
     }
   });
   tellProof(proofLine, of);
-}
-
-/**
- * @param {string} mark
- * @param {string} name
- * @param {string} kind
- * @param {string} meaning
- * @param {...any} content
- */
-function step(mark, name, kind, meaning, ...content) {
-  return stepBy(kind, mark, name, kind, meaning, ...content);
-}
-
-/** A step with a formula of another name. @param {string} by @param {string} mark
- * @param {string} name
- * @param {string} kind @param {string} meaning @param {...any} content */
-function stepBy(by, mark, name, kind, meaning, ...content) {
-  return make(
-    "section",
-    { class: "step", "data-step": kind },
-    make(
-      "header",
-      {},
-      make("span", { class: "step-mark" }, mark),
-      make("h3", {}, name),
-      formula(by),
-    ),
-    make("p", { class: "quiet" }, meaning),
-    ...content,
-  );
-}
-
-/** A table with a row for each key that is shown. @param {Focus} focus @param {string[]} columns
- * @param {(j: number) => any[]} cells */
-function keyTable(focus, columns, cells) {
-  const { rows, to, of } = focus;
-  const hidden = of.keys - rows.length;
-  const made = rows.map((j) =>
-    make(
-      "tr",
-      { class: j === state.key ? "chosen" : "", on: { click: () => choose({ key: j }) } },
-      make("th", { scope: "row" }, tokenText(tokenOf(to, j), 24)),
-      cells(j).map((cell) => make("td", {}, cell)),
-    ),
-  );
-  return make(
-    "div",
-    { class: "table-box" },
-    make("table", { class: "keys" }, tableHead([t("token"), ...columns]), make("tbody", {}, made)),
-    hidden > 0 || state.every
-      ? make(
-          "button",
-          {
-            type: "button",
-            class: "link-button",
-            "data-focus": `all ${columns.join()}`,
-            on: { click: () => choose({ every: !state.every }) },
-          },
-          state.every ? t("Show the strongest only") : t("Show all {n} tokens", { n: of.keys }),
-        )
-      : null,
-  );
 }
 
 /** @param {Focus} focus */
@@ -301,78 +240,6 @@ function masked(focus) {
 /** @param {string} text */
 function changedMark(text) {
   return make("span", { class: "changed" }, text);
-}
-
-/** @param {Focus} focus */
-function weights(focus) {
-  const { now, before } = focus;
-  const changed = now !== before;
-  const most = Math.max(...now.weights, ...before.weights, 1e-9);
-  return step(
-    "4",
-    t("Weights"),
-    "weights",
-    t("Softmax makes the row positive with sum 1: the share of attention each token gets."),
-    changed ? changedTable(focus, most) : ownTable(focus, most),
-    make(
-      "p",
-      { class: "quiet" },
-      formula("lse"),
-      t(" = {lse}; the weights sum to {sum}.", {
-        lse: number(now.lse),
-        sum: number(
-          now.weights.reduce((a, b) => a + b, 0),
-          6,
-        ),
-      }),
-    ),
-  );
-}
-
-/** The model's own weights. @param {Focus} focus @param {number} most */
-function ownTable(focus, most) {
-  return keyTable(focus, [t("weight"), "", t("hide")], (j) => [
-    digits(focus.now.weights[j], j),
-    bar(focus.now.weights[j], most),
-    maskBox(j, focus),
-  ]);
-}
-
-/** The weights before and after a change, side by side. @param {Focus} focus
- * @param {number} most */
-function changedTable(focus, most) {
-  const { now, before } = focus;
-  return keyTable(focus, [t("before"), "", t("now"), "", t("hide")], (j) => [
-    make("span", { class: "digits" }, number(before.weights[j])),
-    bar(before.weights[j], most),
-    digits(now.weights[j], j, "changed digits"),
-    bar(now.weights[j], most, "bar now"),
-    maskBox(j, focus),
-  ]);
-}
-
-/** @param {number} weight @param {number} j @param {string} [kind] */
-function digits(weight, j, kind = "digits") {
-  return make("span", { class: kind, "data-weight": j }, number(weight));
-}
-
-/** @param {number} weight @param {number} most @param {string} [kind] */
-function bar(weight, most, kind = "bar") {
-  const background = kind === "bar" ? colourOf(0.35 * most + 0.65 * weight, most) : "";
-  const style = { width: `${(100 * weight) / most}%`, ...(background ? { background } : {}) };
-  return make("span", { class: "bar-box" }, make("span", { class: kind, style }));
-}
-
-/** @param {number} j @param {Focus} focus */
-function maskBox(j, { to }) {
-  const box = make("input", {
-    type: "checkbox",
-    "aria-label": t("Mask {word}", { word: shown(tokenOf(to, j)) }),
-    "data-focus": `mask ${j}`,
-    on: { click: (/** @type {Event} */ e) => e.stopPropagation(), change: () => mask(j) },
-  });
-  box.checked = state.change.masked.has(j);
-  return box;
 }
 
 function buildWhatIf() {
