@@ -21,6 +21,7 @@ EXTRAS = {
     "train": ("sacrebleu",),
     "tensorboard": ("tensorboard",),
     "web": ("starlette", "uvicorn"),
+    "export": ("onnx", "ctranslate2"),
     "models": ("transformers", "accelerate", "gguf"),
 }
 """The optional parts of regard, and the packages that each needs."""

@@ -15,7 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from regard.worked.source import shipped
 from tests.cli.run import ROOT, Done, regard
@@ -48,6 +50,15 @@ ELSEWHERE = {
     'regard look minilm "The street is wide" --compare-model smollm2 --html models.html': (
         "smollm2 is 93 MB to fetch; tests/cli/test_look.py compares two models"
     ),
+    'regard explain "The cat sat on the mat because it was tired" --model smollm2 --word it': (
+        "smollm2 is 93 MB to fetch; tests/inside/explain/test_observed.py has small models"
+    ),
+    'regard explain "The cat sat on the" --whole --parts --model smollm2': (
+        "smollm2 is 93 MB to fetch; tests/inside/explain/test_whole.py has a small Llama"
+    ),
+    'regard explain "Paris is the [MASK] of France" --whole --model bert-base-uncased': (
+        "it is fetched from the hub; tests/inside/explain/test_whole.py has a small BERT"
+    ),
 }
 """Commands that are not run here, and why."""
 
@@ -76,6 +87,10 @@ def shown(page: str) -> Iterator[Shown]:
 
 def stand_ins(folder: Path) -> None:
     """Small files by the names that the pages use."""
+    (folder / "mine.py").write_text(
+        "from regard import attend\n\n\ndef attention(query, key, value, mask=None):\n"
+        "    return attend(query, key, value, mask=mask)\n"
+    )
     (folder / "worked.toml").write_text(shipped()["tutorial-corrected"].read_text())
     english = [
         f"{n} {v} {t} ."
@@ -129,6 +144,10 @@ def stand_ins(folder: Path) -> None:
     with open(folder / "vectors.bin", "wb") as file:  # of 3.4 GB, none of them on the disk
         file.write(b"3000000 300\n</s> " + bytes(1200))
         file.truncate(12 + 2_830_974 * 1201)
+    chance = np.random.default_rng(3)
+    pixels = chance.integers(0, 256, (60, 8, 8), dtype=np.uint8)
+    np.savez(folder / "digits.npz", images=pixels, labels=np.arange(60) % 2)
+    Image.fromarray(pixels[0]).save(folder / "seven.png")
     (folder / "story.txt").write_text("The street was wide. It was too wide.\n")
     (folder / "texts.txt").write_text("The street was wide.\nIt was too wide.\n")
 

@@ -37,12 +37,15 @@ KNOWS: dict[str, set[str]] = {
     "inside": PARTS | {"models", "store", "show"},
     "worked": PARTS | {"models"},
     "cost": PARTS | {"models"},
+    "learn": PARTS | {"models", "store", "inside", "worked"},
     "doctor": BASE | {"attention"},
     "views": BASE | {"pieces", "attention"},
     "show": BASE | {"pieces", "attention", "views"},
+    "live": PARTS | {"models", "store", "inside", "views"},
     "web": PARTS | {"models", "store", "inside", "views"},
     "cli": PARTS
-    | {"models", "store", "train", "inside", "worked", "cost", "doctor", "views", "show", "web"},
+    | {"models", "store", "train", "inside", "worked", "cost", "learn", "doctor", "views"}
+    | {"show", "web", "live"},
     "__main__": {"cli"},
     "__init__": PARTS | {"inside", "worked"},
 }

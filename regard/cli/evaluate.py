@@ -14,6 +14,7 @@ OPTIONS = {
     "translate": ("pairs", "source", "target", "reverse", "beam", "length_penalty"),
     "lm": ("text", "column"),
     "classify": ("data", "show"),
+    "images": ("images",),
 }
 """Which options go with which kind of model."""
 
@@ -35,6 +36,7 @@ OPTIONS = {
     metavar="N",
     help="Also the first N sentences and the words that decided.",
 )
+@click.option("--images", metavar="DIR|FILE", help="Image classifier: labelled images.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write the figures as JSON.")
 def evaluate(model: str, json_to: str | None, **options: Any) -> None:
     """Score a model on text that it has not seen.
@@ -42,7 +44,7 @@ def evaluate(model: str, json_to: str | None, **options: Any) -> None:
     \b
     A translator: BLEU and chrF, as a whole and by sentence length.
     A language model: perplexity.
-    A classifier: accuracy, and which label was taken for which.
+    A classifier, of sentences or images: accuracy, and which label was taken for which.
 
     Without a file, what its own training set aside to test on is used.
     """

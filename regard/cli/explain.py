@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from regard.cli.shared.input import read_text
-from regard.cli.shared.numbers import Whole
+from regard.cli.shared.model import load_any, load_model, noted
+from regard.cli.shared.numbers import Real, Whole
 from regard.cli.shared.output import check_outputs, note_unknown, write_json, write_page
 from regard.errors import ModelError, RegardError
 from regard.files import check_readable
@@ -15,6 +16,8 @@ from regard.text import find_token, visible
 
 if TYPE_CHECKING:
     from regard.inside.explain.model import Explained, Model
+    from regard.inside.explain.observed import ObservedModel
+    from regard.pieces.sheet import Subject
     from regard.trace import Trace
     from regard.worked.example import Example
 
@@ -38,12 +41,20 @@ DEFAULT = "minilm"
     metavar="MODEL",
     default=DEFAULT,
     show_default=True,
-    help="A BERT model: an alias, a folder, or a name on the hub.",
+    help="An alias, a folder, or a name on the hub.",
 )
 @click.option("--layer", type=Whole(0), help="Model: the layer to show, from 0.")
 @click.option("--to", metavar="WORD", help="Model: find the head that links --word to this word.")
 @click.option("--compare", metavar="SENTENCE", help="Model: the same head in another sentence.")
 @click.option("--all", "everything", is_flag=True, help="Model: every number of every vector.")
+@click.option("--whole", is_flag=True, help="Model: follow the word to the prediction.")
+@click.option("--parts", is_flag=True, help="Whole: what each head and layer adds to the logit.")
+@click.option("--said", metavar="WORD", help="Parts: of this word instead of the likeliest.")
+@click.option("--target", metavar="TEXT", help="Whole: what a translator's decoder reads.")
+@click.option(
+    "--temperature", type=Real(0.01, 100), default=1.0, show_default=True, help="Whole: of softmax."
+)
+@click.option("--top", type=Whole(1), default=10, show_default=True, help="Whole: words shown.")
 @click.option("--example", metavar="FILE", help="Matrices from a TOML file ('regard docs check').")
 @click.option("--vectors", metavar="FILE", help="Word vectors: GloVe, word2vec or fastText.")
 @click.option(
@@ -91,16 +102,20 @@ def explain(
     if given != 1:
         got = "none of them" if not given else f"{given} of them"
         raise RegardError(f"explain takes a sentence, --file FILE or --example FILE; got {got}")
-    from regard.worked.source import ExampleFile
+    from regard.worked.formats import read_example
 
-    source = None if example is None else ExampleFile.read(example)
+    source = None if example is None else read_example(example)
     for named in (options["vectors"], options["weights"]):
         if named is not None:
             check_readable(named)
     check_outputs(json=json_to, html=html_to)
     if example is None:
         sentence = read_text(sentence, file)
+    if sentence is not None and not _given(ctx, OF_VECTORS) and options["whole"]:
+        _of_whole(ctx, sentence, word, json_to, html_to, options)
+        return
     if sentence is not None and not _given(ctx, OF_VECTORS):
+        _refuse(ctx, OF_WHOLE, "it goes with --whole")
         _of_model(ctx, sentence, word, head, json_to, html_to, form, options)
         return
     _refuse(ctx, OF_MODELS, "it goes with a model, and here is none")
@@ -120,7 +135,8 @@ OF_VECTORS = (
     *("causal", "skip_unknown"),
 )
 """Options that make an example of a sentence; a file has its own keys for these."""
-OF_MODELS = ("model", "layer", "to", "compare", "everything")
+OF_WHOLE = ("parts", "said", "target", "temperature", "top")
+OF_MODELS = ("model", "layer", "to", "compare", "everything", "whole", *OF_WHOLE)
 
 
 def _of_vectors(
@@ -207,7 +223,53 @@ def _of_model(
             _print_model(first, form, options["everything"])
     _note_unknown(sides)
     if html_to is not None:
-        _write_page(html_to, sides, quietly=json_to == "-")
+        _write_page(html_to, model, sides, quietly=json_to == "-")
+
+
+def _of_whole(
+    ctx: click.Context,
+    sentence: str,
+    word: str | None,
+    json_to: str | None,
+    html_to: str | None,
+    options: dict[str, Any],
+) -> None:
+    """The way of a word through all layers, to what the model puts out."""
+    _refuse(ctx, ("head", "form", "to"), "--whole follows a word through all heads")
+    if options["said"] is not None and not options["parts"]:
+        raise RegardError("--said names the word whose logit is split: it goes with --parts")
+    model = load_any(options["model"])
+    from regard.inside.explain.whole import explain_whole, similarity
+
+    wanted = {name: options[name] for name in OF_WHOLE}
+    with noted():
+        found = explain_whole(model, sentence, word, **wanted)
+        if options["compare"] is not None:
+            similarity(model, found, options["compare"])
+    layer, layers = options["layer"], found.shape[0]
+    if layer is not None and layer >= layers:
+        raise RegardError(
+            f"layers are counted from 0: {found.model} has {layers}, got --layer {layer}"
+        )
+    if json_to is not None:
+        write_json(found.to_json(), json_to)
+    if json_to != "-":
+        from regard.views.terminal.console import make_console
+        from regard.views.terminal.whole import WholeView, print_whole
+
+        print_whole(WholeView(found, make_console(), layer, options["everything"]))
+    if html_to is not None:
+        from regard.inside.look.page import subject_of_text
+
+        target = None if found.source is None else found.reading
+        with noted():
+            subject = subject_of_text(model, found.source or found.reading, target)
+        subject.whole, subject.title = found, sentence
+        subject.start = {"view": "model"}
+        write_page(html_to, subject, quietly=json_to == "-")
+    from regard.pieces.unknown import Unknown
+
+    note_unknown(Unknown(found.reading), found.model)
 
 
 def _note_unknown(sides: list[Explained]) -> None:
@@ -216,40 +278,54 @@ def _note_unknown(sides: list[Explained]) -> None:
     note_unknown(Unknown(*(side.reading for side in sides)), sides[0].model)
 
 
-def _write_page(to: str, sides: list[Explained], quietly: bool) -> None:
+def _write_page(
+    to: str, model: Model | ObservedModel, sides: list[Explained], quietly: bool
+) -> None:
     """All layers and heads of the model, opened where the explanation is."""
-    from regard.pieces.unknown import Unknown
-    from regard.views.page import subject_of_trace
-
     subjects = []
     for side in sides:
         start: dict[str, Any] = {"layer": side.layer, "head": side.head, "query": side.token}
         start |= {"key": side.to.start, "view": "compare" if len(sides) > 1 else "sentence"}
-        note = Unknown(side.reading).note(side.model)
-        subjects.append(
-            subject_of_trace(
-                side.whole,
-                side.reading.text,
-                model=side.model,
-                notes=[note] if note else [],
-                start=start,
-                text=side.reading,
-            )
-        )
+        subjects.append(_subject(model, side, start))
     write_page(to, *subjects, quietly=quietly)
 
 
-def _loaded(name: str) -> Model:
+def _subject(model: Model | ObservedModel, side: Explained, start: dict[str, Any]) -> Subject:
     from regard.inside.explain.model import Model
+    from regard.pieces.unknown import Unknown
+    from regard.views.page import subject_of_trace
+
+    if isinstance(model, Model):
+        assert side.whole is not None
+        note = Unknown(side.reading).note(side.model)
+        notes, text = [note] if note else [], side.reading.text
+        return subject_of_trace(
+            side.whole, text, model=side.model, notes=notes, start=start, text=side.reading
+        )
+    from regard.inside.look.page import subject_of_text
+
+    subject = subject_of_text(model.model, side.reading)
+    subject.start, subject.title = start, side.reading.text
+    return subject
+
+
+def _loaded(name: str) -> Model | ObservedModel:
+    """On regard's own encoder if it is a BERT model; any other is observed."""
+    from regard.inside.explain.model import Model, computes
 
     try:
-        return Model(name)
+        if computes(name):
+            return Model(name)
     except ModelError as error:
         if name != DEFAULT:
             raise
         raise ModelError(
             f"{error}. Without a model: regard explain --example FILE, or --vectors FILE"
         ) from error
+    model = load_model(name)
+    from regard.inside.explain.observed import ObservedModel
+
+    return ObservedModel(model)
 
 
 def _print_model(explained: Explained, form: str | None, everything: bool) -> None:

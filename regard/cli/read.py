@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from regard.cli.shared.decoding import check_sampling, decoding_options, sampling_of
 from regard.cli.shared.input import texts_of
 from regard.cli.shared.numbers import Whole
 from regard.cli.shared.output import (
@@ -22,6 +24,7 @@ from regard.errors import RegardError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from regard.models.continuation import Continuation
     from regard.models.reading import SentenceReading, Verdict
 
 INSTEAD = "use words that it was trained on, or train one on text that has these"
@@ -41,9 +44,17 @@ LONG = 500
     help="A language model that comes with regard, or a run folder of your own.",
 )
 @click.option("--file", metavar="FILE", help="Read its lines; - is standard input.")
+@click.option("--image", metavar="FILE", help="With a model of images: read this one.")
 @click.option("--layer", type=Whole(0), help="This layer's attention, from 0; else the last one's.")
 @click.option("--head", type=Whole(0), help="Transformer: this head's, from 0; else their mean.")
 @click.option("--all", "everything", is_flag=True, help="Every layer and head, one by one.")
+@click.option(
+    "--continue",
+    "words",
+    type=Whole(1),
+    help="Instead: go on with the text, by at most N words ('regard docs language').",
+)
+@decoding_options
 @click.option("--json", "json_to", metavar="FILE|-", help="One trace a sentence, as JSON.")
 @click.option(
     "--html", "html_to", metavar="FILE", help="A page of one sentence ('regard docs page')."
@@ -53,12 +64,16 @@ def read(
     sentences: tuple[str, ...],
     model: str,
     file: str | None,
+    image: str | None,
     layer: int | None,
     head: int | None,
     everything: bool,
     json_to: str | None,
     html_to: str | None,
     trace_to: str | None,
+    words: int | None,
+    n_best: int,
+    **drawn: Any,
 ) -> None:
     """Read SENTENCES, word by word, and show what each new word attends to.
 
@@ -66,16 +81,31 @@ def read(
     regard read "The FBI is chasing a criminal on the run ."
     regard read --model simple-rnn+attention "Tom said that he was tired."
     regard read --model runs/reviews "a gripping film"
+    regard read --continue 8 "Tom said that" --sample --n-best 3
+    regard read --model runs/digits --image seven.png
 
     Each line is one more word: the bits that it was unexpected by, and the words read so far with
     the attention that the new word gives them, in hundredths. A classifier shows its label and the
     words that it decided by.
     """
+    if image is not None:
+        others = (file, layer, head, everything or None, html_to, trace_to, words)
+        if sentences or any(option is not None for option in others):
+            raise RegardError(
+                "--image is read alone: of the other options it takes --model, --json"
+            )
+        read_image(model, image, json_to)
+        return
     texts = texts_of(sentences, file, "read")
     if everything and (layer is not None or head is not None):
         raise RegardError("--all shows every layer and head: leave --layer and --head out")
+    shown = {"layer": layer, "head": head, "all": everything or None}
+    _check_going_on(words, n_best, drawn, shown | {"html": html_to, "trace": trace_to})
     check_single(len(texts), trace=trace_to, html=html_to)
     check_outputs(json=json_to, html=html_to, trace=trace_to)
+    if words is not None:
+        _go_on(model, texts, words, n_best, drawn, json_to)
+        return
     from regard.inside.readings import readings_of
 
     traced = html_to is not None or trace_to is not None
@@ -101,6 +131,98 @@ def read(
         write_json_lines((reading.summary().to_json() for reading in readings), json_to)
     else:
         _print(readings, layer, head, everything)
+
+
+def _check_going_on(
+    words: int | None, n_best: int, drawn: dict[str, Any], shown: dict[str, Any]
+) -> None:
+    """Raise for options of reading with ``--continue``, and for its own without it."""
+    own = {"sample": drawn["sample"] or None, "n-best": n_best if n_best > 1 else None}
+    own |= {name.replace("_", "-"): value for name, value in drawn.items() if name != "sample"}
+    for name, value in (own if words is None else shown).items():
+        if value is not None and words is None:
+            raise RegardError(f"--{name} goes with --continue N, which makes the text longer")
+        if value is not None:
+            raise RegardError(
+                f"--continue prints text and no attention: leave --{name} out, and read "
+                "the longer text with another 'regard read'"
+            )
+    check_sampling(**drawn)
+    if n_best > 1 and not drawn["sample"]:
+        raise RegardError("the likeliest words are one text: --n-best goes with --sample here")
+
+
+def _go_on(
+    name: str,
+    texts: Sequence[str],
+    words: int,
+    n_best: int,
+    drawn: dict[str, Any],
+    json_to: str | None,
+) -> None:
+    """Print each text with the words that the model says after it."""
+    from regard.store.shipped import find_folder
+
+    folder = find_folder(name, "lm")
+    from regard.models.continuation import continue_text
+    from regard.models.reading import prepared
+    from regard.pieces.text import learned_pieces
+    from regard.pieces.unknown import Unknown
+    from regard.store.folder import load_language_model
+
+    sampling = sampling_of(**drawn)
+    model, tokens = load_language_model(folder)
+    found = (
+        continue_text(model, tokens, text, words, samples=n_best, sampling=sampling, number=number)
+        for number, text in enumerate(texts)
+    )
+    if json_to is not None:
+        write_json_lines(
+            (json.dumps(_as_dict(each), ensure_ascii=False) for each in found), json_to
+        )
+    else:
+        _print_continued(found, scored=n_best > 1)
+    unknown = Unknown()
+    for pieces in learned_pieces(tokens, [prepared(tokens, text) for text in texts]):
+        unknown.add(pieces)
+    note_unknown(unknown, name, instead=INSTEAD)
+
+
+def _as_dict(each: Sequence[Continuation]) -> dict[str, Any]:
+    return {"continuations": [one.to_dict() for one in each]}
+
+
+def _print_continued(found: Iterator[list[Continuation]], scored: bool) -> None:
+    """One text a line; of several, each behind its log p, and a line between them."""
+    from regard.text import visible
+
+    for number, each in enumerate(found):
+        if number and scored:
+            click.echo()
+        for one in each:
+            click.echo((f"{one.log_p:7.2f}  " if scored else "") + visible(one.text))
+
+
+def read_image(model: str, file: str, json_to: str | None) -> None:
+    """Print what a classifier says of an image, and the patches that it decided by."""
+    check_outputs(json=json_to)
+    from regard.inside.imagereading import judge_image
+    from regard.text import visible
+    from regard.views.terminal.console import make_console
+    from regard.views.terminal.image import print_image
+
+    verdict = judge_image(model, file)
+    shares = dict(zip(verdict.labels, verdict.probabilities, strict=True))
+    if json_to is not None:
+        weights = [float(weight) for weight in verdict.weights]
+        content = {"model": model, "image": file, "labels": shares, "weights": weights}
+        write_json_lines([json.dumps(content, ensure_ascii=False)], json_to)
+        return
+    console = make_console()
+    for label, share in list(shares.items())[:5]:
+        console.print(f"{100 * share:6.2f} %  {visible(label)}", markup=False, highlight=False)
+    if verdict.image is not None:
+        print_image(verdict.image, verdict.weights, None, "what it decided by", console)
 
 
 def _noted(

@@ -28,6 +28,8 @@ FLAGS = {
     "test_target": "data.test_target",
     "text": "data.text",
     "data": "data.file",
+    "images": "data.images",
+    "train_share": "data.train_share",
     "vectors": "data.vectors",
     "valid": "data.valid",
     "test": "data.test",
@@ -40,6 +42,9 @@ FLAGS = {
     "model": "model.model",
     "size": "model.size",
     "dropout": "model.dropout",
+    "columns": "data.columns",
+    "tokenizer": "data.tokenizer",
+    "optimizer": "train.optimizer",
     "learning_rate": "train.learning_rate",
     "batch_tokens": "train.batch_tokens",
     "epochs": "train.epochs",
@@ -55,9 +60,11 @@ FLAGS = {
 
 SHARED = [
     click.option("--vocabulary", type=int, metavar="N", help="How many tokens."),
+    click.option("--tokenizer", metavar="FILE", help="Your own: tokenizers JSON, SentencePiece."),
     click.option("--max-length", type=int, metavar="N", help="Leave out longer text; in tokens."),
     click.option("--dropout", type=float, metavar="P", help="Share of numbers dropped."),
-    click.option("--learning-rate", type=float, metavar="X", help="Adam's highest step size."),
+    click.option("--learning-rate", type=float, metavar="X", help="The highest step size."),
+    click.option("--optimizer", metavar="NAME", help="adamw, adafactor or sgd."),
     click.option("--batch-tokens", type=int, metavar="N", help="Most tokens in a batch."),
     click.option("--epochs", type=int, metavar="N", help="Stop after N passes over the data."),
     click.option("--steps", type=int, metavar="N", help="Stop after N updates."),
@@ -109,6 +116,7 @@ def train() -> None:
 @click.option("--target", metavar="FILE", help="and their translations, line by line.")
 @click.option("--source-column", type=int, metavar="N", help="The table's column of the source.")
 @click.option("--target-column", type=int, metavar="N", help="The table's column of the target.")
+@click.option("--columns", metavar="A=B,C=D", help="By name: source=de,target=en; .csv has commas.")
 @click.option("--reverse", is_flag=True, help="Swap source and target, in tables and files.")
 @click.option(
     "--valid-pairs", metavar="FILE", help="A table to validate on; else 1 % is set aside."
@@ -172,13 +180,16 @@ def lm(**options: Any) -> None:
 
 @train.command()
 @click.option("--data", metavar="FILE", help="A label and a sentence a line; - is stdin.")
+@click.option("--images", metavar="DIR|FILE", help="Instead: images by label; IDX or npz file.")
+@click.option("--train-share", type=float, metavar="P", help="Images: train on this share.")
 @click.option("--vectors", metavar="FILE", help="Word vectors to start from, such as GloVe's.")
 @click.option("--valid", metavar="FILE", help="The same to validate on; else 1 % is set aside.")
 @click.option("--test", metavar="FILE", help="The same to test on; else 1 % is set aside.")
 @click.option(
     "--model",
     metavar="NAME",
-    help="words, simple-rnn, simple-rnn+attention, lstm, lstmn, transformer.",
+    help="words, simple-rnn, simple-rnn+attention, lstm, lstmn, transformer; "
+    "of images patches, conv, average.",
 )
 @click.option("--size", metavar="SIZE", help="tiny, small or base.")
 @click.option(
@@ -186,12 +197,13 @@ def lm(**options: Any) -> None:
 )
 @shared
 def classify(**options: Any) -> None:
-    """Train a classifier on labelled sentences.
+    """Train a classifier on labelled sentences or images.
 
     \b
     regard train classify --data reviews.tsv --model lstmn -o runs/reviews
     regard train classify --data stsa.binary.train --valid stsa.binary.dev \\
         --test stsa.binary.test --level space --model words -o runs/words
+    regard train classify --images digits.npz --model patches -o runs/digits
 
     The label comes first, then a tab or a space, then the sentence. All settings with a sentence
     for each: 'regard docs classify'. 'regard evaluate' gives accuracy and confusion on the test
@@ -221,7 +233,7 @@ def run(task: str, options: dict[str, Any], reverse: bool = False) -> None:
     progress = progress_on() if main else None
     try:
         outcome = train_model(
-            job_of(task),
+            job_of("images" if task == "classify" and _images(settings, output, resume) else task),
             settings,
             output,
             resume=resume,
@@ -240,11 +252,23 @@ def run(task: str, options: dict[str, Any], reverse: bool = False) -> None:
         click.get_current_context().exit(130)
 
 
+def _images(settings: dict[str, Any], output: str, resume: bool) -> bool:
+    """Whether images are classified: they are given, or the run that goes on has them."""
+    if "images" in settings.get("data", {}):
+        return True
+    from regard.store.folder import RunFolder
+
+    folder = RunFolder(output)
+    return resume and folder.config.exists() and folder.read_config().get("task") == "images"
+
+
 def job_of(task: str) -> Job[Any, Any, Any, Any, Any]:
     """The kind of training that a command is for."""
     from regard.train.tasks.classify import Classify
+    from regard.train.tasks.images import ClassifyImages
     from regard.train.tasks.lm import Language
     from regard.train.tasks.translate import Translate
 
-    jobs: list[Job[Any, Any, Any, Any, Any]] = [Translate(), Language(), Classify()]
+    jobs: list[Job[Any, Any, Any, Any, Any]]
+    jobs = [Translate(), Language(), Classify(), ClassifyImages()]
     return next(job for job in jobs if job.task == task)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from regard.cli.shared.decoding import check_sampling, decoding_options, sampling_of
 from regard.cli.shared.input import texts_of
 from regard.cli.shared.numbers import Real, Whole
 from regard.cli.shared.output import (
@@ -17,6 +18,7 @@ from regard.cli.shared.output import (
     write_json_lines,
     write_trace_page,
 )
+from regard.errors import RegardError
 
 if TYPE_CHECKING:
     from regard.models.translators.translation import Translation
@@ -51,6 +53,7 @@ INSTEAD = "write in the language that it translates from"
     show_default=True,
     help="Sentences at a time; changes no result.",
 )
+@decoding_options
 @click.option("--alignment", is_flag=True, help="Show what each word looked at.")
 @click.option("--pieces", is_flag=True, help="Tokens as the model sees them, not words.")
 @click.option("--layer", type=Whole(0), help="Transformer: this layer's cross-attention, from 0.")
@@ -69,6 +72,12 @@ def translate(
     json_to: str | None,
     html_to: str | None,
     trace_to: str | None,
+    n_best: int,
+    beam: int,
+    sample: bool,
+    temperature: float | None,
+    top_p: float | None,
+    seed: int | None,
     **search: Any,
 ) -> None:
     """Translate SENTENCES, the lines of a file, or what is piped in.
@@ -78,55 +87,83 @@ def translate(
     \b
     regard translate "Können Sie mir helfen, diesen Satz zu übersetzen?" --alignment
     regard translate --model transformer --file german.txt > english.txt
+    regard translate "Das ist schade." --n-best 3
     """
     texts = texts_of(sentences, file, "translate")
+    drawn = {"temperature": temperature, "top_p": top_p, "seed": seed}
+    check_sampling(sample, **drawn)
+    search["beam"] = _beam(beam, n_best, sample)
     check_single(len(texts), trace=trace_to, html=html_to)
     check_outputs(json=json_to, html=html_to, trace=trace_to)
     from regard.store.shipped import find_folder
 
     folder = find_folder(model, "translate")  # refused, if it must be, before torch is imported
-    from regard.models.translators.translation import trace_of, translate_texts
+    from regard.models.translators.translation import n_best_texts, trace_of
     from regard.pieces.unknown import Unknown
     from regard.store.folder import load_translator
 
     translator, tokens = load_translator(folder)
-    found = translate_texts(translator, tokens, texts, words=not pieces, **search)
+    search |= {"best": n_best, "sampling": sampling_of(sample, **drawn), "words": not pieces}
+    found = n_best_texts(translator, tokens, texts, **search)
     unknown = Unknown()
     found = _counted(found, unknown)
     trace: Trace | None = None
     if trace_to is not None or html_to is not None:
         only = list(found)
-        trace = trace_of(translator, tokens, only[0])
+        trace = trace_of(translator, tokens, only[0][0])
         found = iter(only)
     if trace is not None and trace_to is not None:
         trace.save(trace_to)
     if json_to is not None:
-        lines = (json.dumps(one.to_dict(), ensure_ascii=False) for one in found)
+        lines = (json.dumps(_as_dict(best, n_best), ensure_ascii=False) for best in found)
         write_json_lines(lines, json_to)
     else:
-        _print(found, texts, alignment)
+        _print(found, texts, alignment, scored=n_best > 1)
     what = "alphabet" if tokens.spells else "vocabulary"
     note_unknown(unknown, model, what=what, instead=INSTEAD)
     if trace is not None and html_to is not None:
-        write_trace_page(html_to, trace, texts[0], model, only[0].read, json_to == "-")
+        write_trace_page(html_to, trace, texts[0], model, only[0][0].read, json_to == "-")
 
 
-def _counted(found: Iterator[Translation], unknown: Unknown) -> Iterator[Translation]:
+def _beam(beam: int, n_best: int, sample: bool) -> int:
+    """How many hypotheses to keep; as many as are wanted, if the user leaves it open."""
+    source = click.get_current_context().get_parameter_source("beam")
+    given = source is click.core.ParameterSource.COMMANDLINE
+    if given and sample:
+        raise RegardError("--beam searches and --sample draws: give one of them")
+    if given and n_best > beam:
+        raise RegardError(
+            f"--n-best {n_best} needs as many hypotheses: --beam {n_best} or more, got {beam}"
+        )
+    return max(beam, n_best)
+
+
+def _counted(found: Iterator[list[Translation]], unknown: Unknown) -> Iterator[list[Translation]]:
     """The same, with what could not be read of each sentence added to ``unknown``."""
-    for translation in found:
-        unknown.add(translation.read)
-        yield translation
+    for best in found:
+        unknown.add(best[0].read)
+        yield best
 
 
-def _print(found: Iterator[Translation], texts: Sequence[str], alignment: bool) -> None:
+def _as_dict(best: Sequence[Translation], wanted: int) -> dict[str, Any]:
+    """The first translation of a sentence; if several are wanted, with all of them."""
+    several = {"n_best": [{"score": round(t.score, 6), **t.to_dict()} for t in best]}
+    return best[0].to_dict() | (several if wanted > 1 else {})
+
+
+def _print(
+    found: Iterator[list[Translation]], texts: Sequence[str], alignment: bool, scored: bool
+) -> None:
+    """One translation a line; of several, each behind its score, and a line between sentences."""
     from regard.text import visible
     from regard.views.terminal.alignment import print_alignment
     from regard.views.terminal.console import make_console
 
     console = make_console()
-    for i, translation in enumerate(found):
-        click.echo(visible(translation.text))
-        if alignment and len(translation.target):
-            print_alignment(translation.source, translation.target, translation.alignment, console)
-            if i < len(texts) - 1:
-                click.echo()
+    for i, best in enumerate(found):
+        for one in best:
+            click.echo((f"{one.score:7.3f}  " if scored else "") + visible(one.text))
+            if alignment and len(one.target):
+                print_alignment(one.source, one.target, one.alignment, console)
+        if (scored or (alignment and len(best[0].target))) and i < len(texts) - 1:
+            click.echo()

@@ -21,6 +21,7 @@ from torch import nn
 from regard.errors import DataError, MissingExtraError, ModelError, first_line
 from regard.inside.find import ModelFiles, find
 from regard.inside.pinned import PINNED
+from regard.models.bert.config import is_bert
 from regard.pieces.pieces import Pieces
 from regard.pieces.text import check_length, load_tokenizer, read_text
 
@@ -82,21 +83,21 @@ class TextModel:
         check_length(tokens, self.name, self.positions)
         return tokens
 
-    def run(self, tokens: Pieces, target: Pieces | None = None) -> None:
-        """One pass, of the encoder alone if there is no target; who wants to see it observes it."""
+    def run(self, tokens: Pieces, target: Pieces | None = None) -> Any:
+        """One pass, of the encoder alone if there is no target, and what the network gives; who
+        wants to see more of it observes it."""
         device = next(self.network.parameters()).device
         ids = torch.tensor([tokens.ids], device=device)
         with torch.inference_mode():
             if self.config is None:
-                self.network(ids)
-            elif target is None and self.has_both:
+                return self.network(ids)
+            if target is None and self.has_both:
                 encoder: Any = self.network
-                encoder.get_encoder()(input_ids=ids)
-            elif target is None:
-                self.network(input_ids=ids, **self._no_cache())
-            else:
-                target_ids = torch.tensor([target.ids], device=device)
-                self.network(input_ids=ids, decoder_input_ids=target_ids, **self._no_cache())
+                return encoder.get_encoder()(input_ids=ids)
+            if target is None:
+                return self.network(input_ids=ids, **self._no_cache())
+            target_ids = torch.tensor([target.ids], device=device)
+            return self.network(input_ids=ids, decoder_input_ids=target_ids, **self._no_cache())
 
     def target(self, tokens: Pieces, text: str | None, most: int | None = None) -> Pieces:
         """What the decoder reads: ``text``, or what the model itself writes (greedily)."""
@@ -121,25 +122,28 @@ class TextModel:
         return {"use_cache": False} if hasattr(self.config, "use_cache") else {}
 
 
-def load(model: str | ModelFiles) -> TextModel:
+def load(model: str | ModelFiles, *, predicts: bool = False) -> TextModel:
     """The model that ``model`` names (or the files found of it already): an alias, a folder or a
     GGUF file, a name on the hub.
 
-    BERT models run on regard's own encoder; all others need transformers.
+    BERT models run on regard's own encoder; all others need transformers. ``predicts``: with what
+    stands above the layers, such as the scores of the next word, where the files hold it.
     """
     found = find(model) if isinstance(model, str) else model
-    if _is_bert(found.folder) and found.gguf is None:
+    above = predicts and found.gguf is None and _head(_architecture(found.folder)) is not None
+    if is_bert(found.folder) and found.gguf is None and not above:
         return _own(found)
     if found.name in PINNED and found.gguf is not None:
-        return _unpacked(found)
-    return _of_transformers(found)
+        return _unpacked(found, predicts)
+    return _of_transformers(found, predicts)
 
 
-def _unpacked(found: ModelFiles) -> TextModel:
+def _unpacked(found: ModelFiles, predicts: bool = False) -> TextModel:
     """A pinned GGUF file, which takes a minute to read, is kept in the cache as safetensors."""
     folder = found.folder.with_name(f"{found.folder.name}-float32")
+    kept = ModelFiles(found.name, folder)
     if folder.is_dir():
-        return _of_transformers(ModelFiles(found.name, folder))
+        return _of_transformers(kept, predicts)
     model = _of_transformers(found)
     try:
         with tempfile.TemporaryDirectory(prefix=".unpacking-", dir=folder.parent) as work:
@@ -157,6 +161,8 @@ def _unpacked(found: ModelFiles) -> TextModel:
                 f"({first_line(error)}): it will take as long to load again",
                 stacklevel=3,
             )
+    if predicts:
+        return _of_transformers(kept if folder.is_dir() else found, predicts)
     return model
 
 
@@ -167,20 +173,43 @@ def _own(found: ModelFiles) -> TextModel:
     return TextModel(found.name, network, load_tokenizer(found.folder), network.config.positions)
 
 
-def _is_bert(folder: Path) -> bool:
-    """Whether regard's own encoder computes this model, and its tokenizer is there to read."""
-    from regard.models.bert.config import read_config
+HEADS = {
+    "ForCausalLM": "AutoModelForCausalLM",
+    "LMHeadModel": "AutoModelForCausalLM",
+    "ForMaskedLM": "AutoModelForMaskedLM",
+    "ForPreTraining": "AutoModelForMaskedLM",
+    "ForSequenceClassification": "AutoModelForSequenceClassification",
+}
+"""How the names of architectures end, and the classes of transformers with these heads."""
 
-    if not (folder / "tokenizer.json").is_file():
-        return False
+
+def _architecture(folder: Path) -> str:
+    """What config.json says the model is, such as ``LlamaForCausalLM``."""
     try:
-        read_config(folder)
-    except ModelError:
-        return False
-    return True
+        content = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        return str(content["architectures"][0])
+    except (OSError, ValueError, LookupError, TypeError):
+        return ""
 
 
-def _of_transformers(found: ModelFiles) -> TextModel:
+def _head(architecture: str) -> str | None:
+    return next((auto for end, auto in HEADS.items() if architecture.endswith(end)), None)
+
+
+def _with_head(transformers: Any, config: Any, folder: str, given: dict[str, Any]) -> Any:
+    """The network with what stands above its layers; None if the files do not hold all of it."""
+    name = _head(str((config.architectures or [""])[0]))
+    if name is None:  # a decoder may be kept without its scores: they share the words' table
+        causal = transformers.MODEL_FOR_CAUSAL_LM_MAPPING
+        if type(config) not in causal or not getattr(config, "tie_word_embeddings", False):
+            return None
+        name = "AutoModelForCausalLM"
+    kind = getattr(transformers, name)
+    network, info = kind.from_pretrained(folder, output_loading_info=True, **given)
+    return None if info["missing_keys"] else network
+
+
+def _of_transformers(found: ModelFiles, predicts: bool = False) -> TextModel:
     try:
         import transformers
     except ImportError as error:
@@ -192,8 +221,12 @@ def _of_transformers(found: ModelFiles) -> TextModel:
         both = bool(getattr(config, "is_encoder_decoder", False))
         kind = transformers.AutoModelForSeq2SeqLM if both else transformers.AutoModel
         tokenizer = load_tokenizer(found.folder, found.gguf)
-        safe = {} if found.gguf else {"use_safetensors": True}
-        network = kind.from_pretrained(folder, dtype=torch.float32, **safe, **given).eval()
+        given |= {"dtype": torch.float32} | ({} if found.gguf else {"use_safetensors": True})
+        network = None
+        if predicts and not both:
+            network = _with_head(transformers, config, folder, given)
+        network = kind.from_pretrained(folder, **given) if network is None else network
+        network = network.eval()
     if torch.cuda.is_available():
         network = network.cuda()
     return TextModel(found.name, network, tokenizer, positions_of(network), network.config)

@@ -11,6 +11,8 @@ stack.py         that network: vectors in, features out
 sequence.py      what language models and classifiers share
 language.py      the probability of each next word
 classifier.py    the label of a sentence, or of any sequence of vectors
+sampling.py      tokens drawn by their probability
+continuation.py  what a language model says after a text
 reading.py       what these did while they read a sentence
 translators/     one file for each design, and beam search
 bert/            the encoder alone, and the folder of a published model

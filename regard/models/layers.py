@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
+import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.attention import KeyValueCache, Mask, MultiHeadAttention, causal
@@ -36,30 +38,38 @@ class LayerConfig(Protocol):
     def dropout(self) -> float: ...
 
 
-class FeedForward(nn.Module):
-    """y = W_2 relu(W_1 x + b_1) + b_2, at each position (Vaswani et al. 2017, section 3.3)."""
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": torch.relu_, "silu": F.silu}
+"""By their names in a config: max(0, x), and x / (1 + exp(−x))."""
 
-    def __init__(self, width: int, inner: int) -> None:
+
+class FeedForward(nn.Module):
+    """y = W_2 f(W_1 x + b_1) + b_2, at each position (Vaswani et al. 2017, section 3.3).
+
+    f is relu there; what other libraries trained may have another one.
+    """
+
+    def __init__(self, width: int, inner: int, activation: str = "relu") -> None:
         super().__init__()
+        self.activation = ACTIVATIONS[activation]
         self.inner, self.outer = nn.Linear(width, inner), nn.Linear(inner, width)
         for linear in (self.inner, self.outer):
             nn.init.xavier_uniform_(linear.weight)
             nn.init.zeros_(linear.bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        y: Tensor = self.outer(self.inner(x).relu_())
+        y: Tensor = self.outer(self.activation(self.inner(x)))
         return y
 
 
 class TransformerLayer(nn.Module):
     """What both kinds of layer share: how a sublayer joins the stream."""
 
-    def __init__(self, config: LayerConfig) -> None:
+    def __init__(self, config: LayerConfig, activation: str = "relu") -> None:
         super().__init__()
         self.before = config.norm == "pre"
         self.attention = MultiHeadAttention(config.width, config.heads)
         self.attention_norm = nn.LayerNorm(config.width)
-        self.feedforward = FeedForward(config.width, config.feedforward)
+        self.feedforward = FeedForward(config.width, config.feedforward, activation)
         self.feedforward_norm = nn.LayerNorm(config.width)
         self.dropout = Dropout(config.dropout)
 
@@ -87,8 +97,8 @@ class EncoderLayer(TransformerLayer):
 class DecoderLayer(TransformerLayer):
     """Causal self-attention, cross-attention to the encoder's memory, feed-forward."""
 
-    def __init__(self, config: LayerConfig) -> None:
-        super().__init__(config)
+    def __init__(self, config: LayerConfig, activation: str = "relu") -> None:
+        super().__init__(config, activation)
         self.cross = MultiHeadAttention(config.width, config.heads)
         self.cross_norm = nn.LayerNorm(config.width)
 

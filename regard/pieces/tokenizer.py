@@ -98,9 +98,9 @@ class Tokenizer:
 
     @property
     def spells(self) -> bool:
-        """Whether a word that is no token is spelled (level ``bpe``): what is unknown then are
-        letters."""
-        return type(self.tokenizer.model).__name__ == "BPE"
+        """Whether a word that is no token is spelled (levels ``bpe`` and SentencePiece's): what is
+        unknown then are letters."""
+        return type(self.tokenizer.model).__name__ in ("BPE", "Unigram")
 
     def encode(self, text: str) -> list[int]:
         """The ids of ``text``; neither <s> nor </s> is added.

@@ -25,13 +25,19 @@ if TYPE_CHECKING:  # a folder that is none is refused before torch is imported
     from torch import nn
 
     from regard.models.classifier import Classifier
+    from regard.models.images import ImageClassifier
     from regard.models.language import LanguageModel
     from regard.models.translators.base import Translator
 
 Some = TypeVar("Some", bound="nn.Module")
 FORMAT = 1
 TOKENS = "tokens.json"
-TASKS = {"translate": "translator", "lm": "language model", "classify": "classifier"}
+TASKS = {
+    "translate": "translator",
+    "lm": "language model",
+    "classify": "classifier",
+    "images": "image classifier",
+}
 """What was trained for each task."""
 
 
@@ -78,7 +84,12 @@ class RunFolder:
 
 
 def load_translator(folder: str | os.PathLike[str]) -> tuple[Translator, Tokenizer]:
-    """The translator of a run folder, ready to translate, and its tokens."""
+    """The translator of a run folder, ready to translate, and its tokens; or of a folder of
+    Hugging Face's Marian."""
+    if _is_marian(folder):
+        from regard.store.exchange.marian import read_marian
+
+        return read_marian(folder)
     from regard.models.translators.builder import build
     from regard.models.translators.config import TranslatorConfig
 
@@ -102,6 +113,23 @@ def load_classifier(folder: str | os.PathLike[str]) -> tuple[Classifier, Tokeniz
     return _filled(run, Classifier(ClassifierConfig.from_dict(config["model"])))
 
 
+def _is_marian(folder: str | os.PathLike[str]) -> bool:
+    """Whether the config in ``folder`` is one of Hugging Face's, of a translator."""
+    try:
+        config = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # said by whoever reads it as a run
+        return False
+    return isinstance(config, dict) and config.get("model_type") == "marian"
+
+
+def load_image_classifier(folder: str | os.PathLike[str]) -> ImageClassifier:
+    """The image classifier of a run folder, ready to decide."""
+    from regard.models.images import ImageClassifier, ImageConfig
+
+    run, config = _opened(folder, "images")
+    return _weighted(run, ImageClassifier(ImageConfig.from_dict(config["model"])))
+
+
 def _opened(folder: str | os.PathLike[str], task: str) -> tuple[RunFolder, dict[str, Any]]:
     """The run folder and its config, if it holds a model for this task."""
     run = RunFolder(folder)
@@ -115,7 +143,12 @@ def _opened(folder: str | os.PathLike[str], task: str) -> tuple[RunFolder, dict[
 
 def _filled(run: RunFolder, model: Some) -> tuple[Some, Tokenizer]:
     """The model with the run's weights, and the run's tokens."""
+    return _weighted(run, model), run.read_tokens()
+
+
+def _weighted(run: RunFolder, model: Some) -> Some:
+    """The model with the run's weights."""
     from regard.store.weights import read_weights, set_weights, unpacked
 
     set_weights(model, unpacked(read_weights(run.model)), repr(str(run.model)))
-    return model.eval(), run.read_tokens()
+    return model.eval()

@@ -47,6 +47,16 @@ def find_folder(name: str | os.PathLike[str], task: str | None = None) -> Path:
     return Path(name)
 
 
+def is_own(name: str) -> bool:
+    """Whether ``name`` is a model that comes with the package, or the folder of a run."""
+    if name in names():
+        return True
+    try:
+        return os.path.isdir(name) and "task" in RunFolder(name).read_config()
+    except FileError:
+        return False
+
+
 def pack(run: str | os.PathLike[str], to: str | os.PathLike[str]) -> int:
     """Copy a run's model, its matrices in 8 bits, to the folder ``to``; the bytes of its weights.
 

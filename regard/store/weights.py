@@ -55,12 +55,14 @@ def read_weights(path: Path) -> dict[str, Tensor]:
     return tensors
 
 
-def write_weights(path: Path, weights: dict[str, Tensor]) -> None:
-    """Write a safetensors file, atomically."""
+def write_weights(
+    path: Path, weights: dict[str, Tensor], about: dict[str, str] | None = None
+) -> None:
+    """Write a safetensors file, atomically; ``about`` is what its head says of them."""
     with replacing(path) as temporary:
         mode = temporary.stat().st_mode
         try:
-            save_file(weights, temporary)
+            save_file(weights, temporary, about)
             temporary.chmod(mode)  # safetensors makes a file that only its owner can read
         except safetensors.SafetensorError as error:
             raise FileError(f"cannot write {str(path)!r}: {error}") from error

@@ -12,8 +12,10 @@ from regard.train.settings import at_least, complain
 class TrainConfig:
     """How any model is trained: the loop's settings, whatever the task."""
 
+    optimizer: Literal["adamw", "adafactor", "sgd"] = "adamw"
+    """How gradients become steps; SGD has momentum beta1, Adafactor no memory of gradients."""
     learning_rate: float = 1e-3
-    """Adam's step size at its highest, at the end of the warm-up."""
+    """The step size at its highest, at the end of the warm-up."""
     schedule: Literal["inverse-sqrt", "cosine", "constant"] = "inverse-sqrt"
     """How the step size falls after the warm-up; cosine reaches 0 at the end of the run."""
     warmup: int = 400
@@ -94,6 +96,10 @@ class TrainConfig:
             problems.append("schedule cosine and cooldown need an end: epochs, steps or minutes")
         if self.sharded and self.monitor != "loss":
             problems.append("sharded needs train.monitor=loss: nothing is decoded from shards")
+        if self.sharded and self.optimizer == "adafactor":
+            problems.append(
+                "sharded needs optimizer adamw or sgd: Adafactor's memory has no shards"
+            )
         complain(problems)
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
-from regard.errors import ExampleError
+from regard.errors import ExampleError, RegardError
 from regard.trace import Array, Trace
 from regard.worked.claims import Claim, claims_of
+from regard.worked.code.faults import CodeReport
+from regard.worked.code.judge import SECONDS, judge
 from regard.worked.consequence import Consequences
 from regard.worked.diagnosis import diagnose, rounded_too_far
+from regard.worked.dialects import DIALECTS
 from regard.worked.example import Example
 from regard.worked.remarks import remarks_on
 from regard.worked.slips import slips
@@ -74,15 +77,52 @@ class Report:
         }
 
 
-def check(example: Example | Mapping[str, Any] | str | os.PathLike[str]) -> Report:
-    """Compute a worked example and compare every claimed number.
+@overload
+def check(example: Example | Mapping[str, Any] | str | os.PathLike[str]) -> Report: ...
+
+
+@overload
+def check(
+    example: Callable[..., Any],
+    *,
+    mechanism: str,
+    causal: bool = False,
+    axes: int | None = None,
+    seconds: float = SECONDS,
+) -> CodeReport: ...
+
+
+def check(
+    example: Example | Mapping[str, Any] | str | os.PathLike[str] | Callable[..., Any],
+    *,
+    mechanism: str | None = None,
+    **how: Any,
+) -> Report | CodeReport:
+    """Compute a worked example and compare every claimed number; or try somebody's own code.
 
     ``example`` is a dictionary with the keys of a file (numbers, lists or arrays), a file, or the
     name of an example that comes with regard.
 
     >>> result = regard.check({"scores": [[112, 96]], "d_k": 64, "claims": {"weights": mine}})
     >>> assert result.ok, result.wrong
+
+    Or it is a function ``f(query, key, value, mask=None)`` or a module of a ``mechanism``, which
+    is called with generated cases: ``causal`` if it makes the causal mask itself, ``axes`` if it
+    is meant for so many alone, ``seconds`` for one call.
+
+    >>> result = regard.check(attention, mechanism="scaled")
     """
+    if callable(example):
+        if mechanism is None:
+            raise RegardError(f"say what it is to compute: mechanism = {', '.join(DIALECTS)}")
+        return judge(example, mechanism, **how)
+    if mechanism is not None or how:
+        raise RegardError("mechanism goes with a function: a worked example names its own")
+    return check_example(example)
+
+
+def check_example(example: Example | Mapping[str, Any] | str | os.PathLike[str]) -> Report:
+    """Compute a worked example and compare every claimed number."""
     if isinstance(example, Mapping):
         example = Example.from_dict(plain(dict(example)))
     elif not isinstance(example, Example):

@@ -63,12 +63,31 @@ def claims_of(example: Example, trace: Trace) -> dict[str, Claim]:
         value, tolerance = _numbers(key, content, shape[len(index) :], example.tolerance)
         claim.value[index], claim.tolerance[index] = value, tolerance
     if not gathered:
-        raise wrong(
-            "claims",
-            'nothing is claimed: add a [claims] table with a line for a step, such as "scores[0]" '
-            "= [0.48, 0.80], or use 'regard explain --example' to see the numbers",
-        )
+        raise _nothing()
     return gathered
+
+
+def check_written(example: Example) -> None:
+    """Raise for claims that no computation can make right: asked before any is done."""
+    try:
+        for key, content in example.claims.items():
+            _parse(key)
+            if _shape(content) is None:
+                raise _wrong(key, " has rows of different lengths")
+            for leaf in _leaves(content):
+                finite(key, leaf, f"claims.{key}", claimed=True)
+        if not example.claims:
+            raise _nothing()
+    except ExampleError as error:
+        raise example.located(error) from error
+
+
+def _nothing() -> ExampleError:
+    return wrong(
+        "claims",
+        'nothing is claimed: add a [claims] table with a line for a step, such as "scores[0]" '
+        "= [0.48, 0.80], or use 'regard explain --example' to see the numbers",
+    )
 
 
 def allowance(number: int | Decimal) -> float:

@@ -26,6 +26,7 @@ from regard.worked.fields import array, choice, mask, positive, shown, table, te
 from regard.worked.fields import option as read_option
 from regard.worked.fields import wrong as wrong_key
 from regard.worked.fit import check_axes, check_fit, check_takes, keys_of, queries_of
+from regard.worked.formats import read_example
 from regard.worked.parts import Parts
 from regard.worked.source import ExampleFile
 
@@ -59,7 +60,7 @@ class Example(Parts):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Example:
         """Read a file; errors say the file, what is wrong and, where known, the line."""
-        return cls.from_file(ExampleFile.read(path))
+        return cls.from_file(read_example(path))
 
     @classmethod
     def from_file(cls, source: ExampleFile) -> Example:

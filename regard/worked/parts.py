@@ -56,7 +56,11 @@ class Parts:
 
     def is_matrix(self, name: str) -> bool:
         """Whether the array maps vectors to vectors, and the layout says which way."""
-        axes = self.axes_of(name)
+        return self.maps(self.axes_of(name))
+
+    @staticmethod
+    def maps(axes: Axes) -> bool:
+        """Whether an array of these axes maps vectors to vectors."""
         # s W_a h has a vector on each side: its matrix is written as the formula has it.
         between = axes == ("width", "memory width")
         return len(axes) == 2 and axes[0] not in ROWS and not between

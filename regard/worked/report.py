@@ -29,13 +29,14 @@ def format_report(report: Report) -> Group:
         state = f"{bad} of {total} wrong" if bad else f"{total} right"
         lines.append(mark.append(f"{name:<16}{state}", style="default"))
     if report.wrong:
-        lines += ["", _wrong_table(report)]
+        lines += ["", wrong_table(report)]
     for remark in report.remarks:
         lines += ["", Text("! ", style="bold yellow").append(remark, style="default")]
     return Group(*lines, "", _verdict(report))
 
 
-def _wrong_table(report: Report) -> Padding:
+def wrong_table(report: Report) -> Padding:
+    """Each wrong number, what it should be and why."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for column, justify in (("wrong", "left"), ("claimed", "right"), ("correct", "right")):
         table.add_column(column, justify=justify, no_wrap=True)  # type: ignore[arg-type]

@@ -20,12 +20,24 @@ CLAIMS = re.compile(
     r"|^[ \t]*\"claims\"[ \t]*:"
 )
 """The header of the table of claims, in TOML or in JSON."""
+MOST_EXAMPLE = 64 << 20
+"""Bytes of a file with worked examples."""
 SHIPPED = Path(__file__).with_name("examples")
 
 
 def shipped() -> dict[str, Path]:
     """The worked examples that come with regard, by name."""
     return {path.stem: path for path in sorted(SHIPPED.glob("*.toml"))}
+
+
+def found(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """The file, or the example of this name: a file that exists comes first."""
+    name = os.fspath(path)
+    given = path if os.path.isfile(path) else shipped().get(name, path)
+    if name != STDIN and not os.path.exists(given):
+        missing = f"{os.strerror(errno.ENOENT)}{nearest(name, shipped())}"
+        raise FileError(f"cannot read {name!r}: {missing}")
+    return given
 
 
 class KeyedError(ExampleError):
@@ -43,18 +55,16 @@ class ExampleFile:
     name: str
     text: str
     content: dict[str, Any]
+    place: str = ""
+    """Which example of the file it is, if it may hold several: ``notes.md:12``."""
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> ExampleFile:
         """Read a text file (``-``: standard input), or the example of this name that comes with
         regard."""
         name = os.fspath(path)
-        given = path if os.path.isfile(path) else shipped().get(name, path)
-        if name != STDIN and not os.path.exists(given):
-            missing = f"{os.strerror(errno.ENOENT)}{nearest(name, shipped())}"
-            raise FileError(f"cannot read {name!r}: {missing}")
         try:
-            text = read_bytes(given).decode("utf-8-sig")
+            text = read_bytes(found(path), MOST_EXAMPLE).decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise FileError(f"{name_of(name)} is not UTF-8 text (byte {error.start})") from error
         return cls(name_of(name), text, cls.parse(name_of(name), text))

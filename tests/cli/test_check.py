@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from regard.worked.source import shipped
 from tests.cli.run import ROOT, regard, regard_process
 
 PRINTED = ROOT / "regard/worked/examples/tutorial-printed.toml"
@@ -38,13 +40,8 @@ def test_right_numbers_exit_0() -> None:
 def test_examples_come_with_regard() -> None:
     listed = regard("check", "--list")
     assert listed.returncode == 0
-    assert [line.split()[0] for line in listed.stdout.splitlines()] == [
-        "illustrated-transformer",
-        "tutorial-corrected",
-        "tutorial-printed",
-        "two-heads",
-    ]
-    assert "two-heads                Two heads, each word sees itself" in listed.stdout
+    assert [line.split()[0] for line in listed.stdout.splitlines()] == list(shipped())
+    assert re.search(r"(?m)^two-heads +Two heads, each word sees itself", listed.stdout)
     assert regard("check", "tutorial-printed").stdout == regard("check", PRINTED).stdout
     explained = regard("explain", "--example", "tutorial-corrected")
     assert explained.stdout == regard("explain", "--example", CORRECTED).stdout
@@ -112,9 +109,9 @@ def test_a_file_that_cannot_be_read_is_one_line_and_exit_2(
 
 
 def test_a_wrong_option_is_one_line_too() -> None:
-    done = regard("check", "--jason", "-")
+    done = regard("check", "--jsn", "-")
     assert done.returncode == 2
-    assert done.stderr == "regard: error: No such option '--jason'. Did you mean '--json'?\n"
+    assert done.stderr == "regard: error: No such option '--jsn'. Did you mean '--json'?\n"
 
 
 def test_control_characters_in_a_file_cannot_act(tmp_path: Path) -> None:
@@ -144,15 +141,75 @@ def test_several_files_have_the_worst_code_and_their_names(tmp_path: Path) -> No
     assert regard("check", files[0], "two-heads").returncode == 0
 
 
-def test_what_cannot_be_right_is_refused_before_torch_is_imported(tmp_path: Path) -> None:
+MINE = """
+import numpy as np
+
+def attention(q, k, v, mask=None):
+    scores = q @ k.swapaxes(-1, -2) / np.sqrt(k.shape[-1])
+    raised = np.exp(scores - scores.max(-1, keepdims=True))
+    weights = raised / raised.sum(-1, keepdims=True)
+    print("looking")
+    return (weights if mask is None else weights * mask) @ v
+"""
+
+
+def test_own_code(tmp_path: Path) -> None:
+    file = tmp_path / "my_attention.py"
+    file.write_text(MINE)
+    done = regard("check", f"{file}:attention", "--mechanism", "scaled")
+    assert done.returncode == 1
+    flat = " ".join(done.stdout.split())
+    assert "Right without a mask; with one, its numbers are what you get if the mask is" in flat
+    assert "11 of 23 cases are wrong." in flat
+    assert "looking" in done.stderr
+    done = regard("check", f"{file}:attention", "--mechanism", "scaled", "--json", "-")
+    assert [fault["fault"] for fault in json.loads(done.stdout)["wrong"]] == ["masked late"]
+
+
+def test_own_code_needs_a_mechanism_and_examples_none(tmp_path: Path) -> None:
+    done = regard("check", "mine.py:attention")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "such as --mechanism scaled" in done.stderr
+    done = regard("check", CORRECTED, "--causal")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--causal goes with code" in done.stderr
+
+
+def test_markdown_gives_a_result_for_each_block(tmp_path: Path) -> None:
+    page = tmp_path / "notes.md"
+    block = "```toml\nscores = [[1, 1]]\n[claims]\nweights = [[0.5, {}]]\n```\n"
+    page.write_text(block.format("0.5") + block.format("0.4") + block.format("[]"))
+    done = regard("check", page, "--json", "-")
+    assert done.returncode == 2
+    results = json.loads(done.stdout)
+    assert [result["file"] for result in results] == [f"{page}:{line}" for line in (2, 7, 12)]
+    assert results[0]["wrong"] == []
+    assert results[1]["wrong"][0]["claimed"] == 0.4
+    assert "line 14" in results[2]["error"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "scores = [[1, 2]]",
+        "scores = [[1, 2]]\n[claims]\nweights = [[0.5, 0.5], [1]]",
+        "scores = [[1, 2]]\n[claims]\nweights = [[0.5, nan]]",
+        'scores = [[1, 2]]\n[claims]\n"weights[a]" = 1',
+        "score = [[1, 2]]\n[claims]\nweights = [[0.5, 0.5]]",
+    ],
+)
+def test_what_cannot_be_right_is_refused_before_torch_is_imported(
+    tmp_path: Path, text: str
+) -> None:
     file = tmp_path / "bad.toml"
-    file.write_text("x = [[1]]\nmechanism = 'scaled'")
+    file.write_text(text)
     script = (
         "import sys\nfrom regard.cli import main\n"
-        f"sys.argv = ['regard', 'check', {str(file)!r}]\n"
-        "try:\n    main()\nexcept SystemExit as end:\n    print(end.code, 'torch' in sys.modules)"
+        f"try:\n    main(['check', {str(file)!r}])\n"
+        "except SystemExit as stop:\n    print(stop.code, 'torch' in sys.modules)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
     )
-    assert done.stdout.split() == ["2", "False"]
+    assert done.stdout == "2 False\n"
+    assert done.stderr.count("\n") == 1

@@ -132,11 +132,11 @@ def test_bash_itself_completes(tmp_path: Path) -> None:
     script = (
         f"PATH={shlex.quote(str(tmp_path))}:$PATH\n"
         'eval "$(_REGARD_COMPLETE=bash_source regard)"\n'
-        "COMP_WORDS=(regard ex); COMP_CWORD=1; _regard_completion regard\n"
+        "COMP_WORDS=(regard exp); COMP_CWORD=1; _regard_completion regard\n"
         'echo "${COMPREPLY[@]}"'
     )
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=ROOT)
-    assert done.stdout.split() == ["explain"], done.stderr
+    assert done.stdout.split() == ["explain", "export"], done.stderr
 
 
 @pytest.mark.parametrize(

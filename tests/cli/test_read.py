@@ -130,6 +130,22 @@ def test_a_file_and_its_empty_lines(runs: Path, tmp_path: Path) -> None:
     assert done.stdout.count("has no attention") == 2
 
 
+def test_a_text_is_continued(runs: Path) -> None:
+    model: list[str | Path] = ["--model", runs / "lstmn", "--continue", "4"]
+    one = regard("read", "The FBI", *model)
+    assert one.returncode == 0, one.stderr
+    assert one.stdout.startswith("The FBI")
+    assert regard("read", "The FBI", *model).stdout == one.stdout
+    several = regard("read", "The FBI", "a cat", *model, "--sample", "--n-best", "3")
+    first, second = several.stdout.split("\n\n")
+    assert [line.split()[1:3] for line in first.splitlines()] == [["The", "FBI"]] * 3
+    assert len(second.splitlines()) == 3
+    lines = regard("read", "The unicorn", *model, "--sample", "--seed", "3", "--json", "-")
+    (said,) = json.loads(lines.stdout)["continuations"]
+    assert said["text"] == "The unicorn" + said["said"]
+    assert "not in the vocabulary" in lines.stderr
+
+
 def test_control_characters_cannot_act(runs: Path) -> None:
     done = regard("read", "a \x1b[31mcat\x07", "--model", runs / "lstmn")
     assert done.returncode == 0
@@ -147,6 +163,12 @@ def test_control_characters_cannot_act(runs: Path) -> None:
         (["--model", "lstmn-run", "a", "--all", "--head", "0"], "--all shows every layer"),
         (["--model", "lstmn-run", "a", "--file", "b"], "give sentences or --file, not both"),
         (["--model", "lstmn-run", "a", "b", "--trace", "t"], "--trace takes one sentence, got 2"),
+        (["a", "--continue", "3", "--html", "p"], "--continue prints text and no attention"),
+        (["a", "--continue", "3", "--n-best", "2"], "--n-best goes with --sample here"),
+        (["a", "--continue", "3", "--seed", "2"], "--seed goes with --sample"),
+        (["a", "--continue", "201"], "a text is continued by 1 to 200 words, got 201"),
+        (["a", "--sample"], "--sample goes with --continue N"),
+        (["--model", "translator", "a", "--continue", "2"], "holds no language model"),
         (["--model", "translator", "a"], "'regard read' takes a language model or a classifier"),
     ],
 )

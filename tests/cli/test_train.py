@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import torch
 from regard.cli import main
 from regard.cli.train import FLAGS
 from regard.models.translators.config import MODELS
+from regard.pieces.tokenizer import Tokenizer
 from regard.store.folder import RunFolder, load_translator
 from regard.train.run.folder import claimed
 from regard.train.run.log import read_log
@@ -54,6 +56,38 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
 
 def files(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_named_columns_own_tokens_and_another_optimizer(tmp_path: Path) -> None:
+    table = tmp_path / "numbers.csv"
+    table.write_text("id,en,de\n" + "".join(f'1,"{e}",{g}\n' for e, g in rows()))
+    texts = [text for row in rows() for text in row]
+    Tokenizer.train(texts, 50).save(tmp_path / "own.json")
+    out = tmp_path / "run"
+    options = ["--columns", "source=en,target=de", "--reverse", "--optimizer", "adafactor"]
+    options += ["--tokenizer", str(tmp_path / "own.json")]
+    assert run("--pairs", table, "-o", out, *TINY, *options) == 0
+    assert (out / "tokens.json").read_text() == (tmp_path / "own.json").read_text()
+    (valid,) = [e for e in read_log(out / "log.jsonl") if e["event"] == "valid"]
+    assert len(valid["samples"]) == 3
+    sample = valid["samples"][0]
+    assert (sample["reference"], sample["source"]) in rows()
+    assert valid["perplexity"] == pytest.approx(math.exp(valid["loss"]))
+    assert run("-o", out, "--resume", "--steps", "4") == 0
+
+
+def test_columns_and_optimizers_that_are_not_there(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table.write_text("en\tde\none\teins\n")
+    given: Arguments = ["--pairs", table, "-o", tmp_path / "run"]
+    assert "has no column 'fr'; its first line names en, de" in refused(
+        capsys, *given, "--columns", "source=fr,target=en"
+    )
+    assert "train.optimizer" in refused(capsys, *given, "--optimizer", "adam")
+    assert "brings its tokens" in refused(
+        capsys, *given, "--from", "bahdanau", "--tokenizer", "t.json"
+    )
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -65,6 +65,29 @@ def test_json_has_the_documented_form(run: Path) -> None:
     assert second["text"] == "the cat eats"
 
 
+def test_several_translations_with_their_scores(run: Path) -> None:
+    done = translate(run, "der hund schläft", "die katze isst", "--n-best", "3")
+    first, second = (part.splitlines() for part in done.stdout.split("\n\n"))
+    assert (len(first), len(second)) == (3, 3)
+    assert first[0].endswith("  the dog sleeps")
+    scores = [float(line.split()[0]) for line in first]
+    assert scores == sorted(scores, reverse=True)
+    done = translate(run, "der hund schläft", "--n-best", "2", "--json", "-")
+    found = json.loads(done.stdout)
+    assert found["text"] == found["n_best"][0]["text"] == "the dog sleeps"
+    assert [h["score"] for h in found["n_best"]] == pytest.approx(scores[:2], abs=6e-4)
+
+
+def test_samples_come_again_by_their_seed(run: Path) -> None:
+    options = ["--sample", "--temperature", "4", "--n-best", "5"]
+    one, same, other = (
+        translate(run, "der hund schläft", *options, "--seed", seed).stdout for seed in "112"
+    )
+    assert one == same != other
+    safe = translate(run, "der hund schläft", "--sample", "--top-p", "0.01").stdout
+    assert safe == "the dog sleeps\n"
+
+
 def test_the_alignment_fits_the_terminal(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     done = translate(run, "der hund schläft", "--alignment")
@@ -108,6 +131,11 @@ def test_evaluate_reports_scores_with_their_signature(run: Path) -> None:
         (["translate", "--model", "RUN", "a", "--file", "b"], "give sentences or --file, not both"),
         (["translate", "--model", "RUN", "--file", "nowhere.txt"], "cannot read 'nowhere.txt'"),
         (["translate", "--model", "RUN", "a", "--layer", "1"], "layer"),
+        (["translate", "a", "--top-p", "0.9"], "--top-p goes with --sample"),
+        (["translate", "a", "--sample", "--top-p", "0"], "0.0 is not in the range 0<x<=1"),
+        (["translate", "a", "--sample", "--beam", "2"], "--beam searches and --sample draws"),
+        (["translate", "a", "--beam", "2", "--n-best", "3"], "--beam 3 or more, got 2"),
+        (["translate", "a", "--n-best", "101"], "beam may be 100 at most, got 101"),
         (["evaluate", "RUN", "--source", "a"], "--source and --target go together"),
         (["evaluate", "RUN", "--pairs", "a", "--source", "b", "--target", "c"], "not both"),
     ],

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 PARTS = ["encoder", "decoder", "cross"]
 
 
-def load_models(*names: str) -> dict[str, TextModel]:
-    """Load, saying so: a large model takes a while."""
+def load_models(*names: str, predicts: bool = False) -> dict[str, TextModel]:
+    """Load, saying so: a large model takes a while; ``predicts``: with its scores of words."""
     from rich.console import Console
 
     from regard.inside.find import find
@@ -40,12 +40,23 @@ def load_models(*names: str) -> dict[str, TextModel]:
         for name, files in found.items():
             shown = console.status(f"loading {visible(name)}") if console.is_terminal else None
             with shown or nullcontext():
-                loaded[name] = load(files)
+                loaded[name] = load(files, predicts=predicts)
     return loaded
 
 
-def load_model(name: str) -> TextModel:
-    return load_models(name)[name]
+def load_model(name: str, *, predicts: bool = False) -> TextModel:
+    return load_models(name, predicts=predicts)[name]
+
+
+def load_any(name: str) -> TextModel:
+    """A model with its scores: one that regard trained, by its name or run folder, or any other."""
+    from regard.store.shipped import is_own
+
+    if is_own(name):
+        from regard.inside.ownmodel import load_own
+
+        return load_own(name)
+    return load_model(name, predicts=True)
 
 
 def read_part(model: TextModel, part: str | None, target: str | None) -> str:

@@ -5,15 +5,16 @@ hypotheses of every sentence; a hypothesis is finished when it says EOS. Its sco
 
     log p(y | x) / |y|^length_penalty          |y| counts the EOS
 
-A sentence is done when it has ``beam`` finished hypotheses, when none of its live ones can still
-beat the best finished one, or at ``max_length``; then it leaves the batch. Every number belongs to
-one sentence alone, so batch size and order change results only by float rounding.
+The ``best`` finished ones of each sentence are kept. A sentence is done when it has ``beam``
+finished hypotheses, when none of its live ones can still beat one that is kept, or at
+``max_length``; then it leaves the batch. Every number belongs to one sentence alone, so batch size
+and order change results only by float rounding.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -39,51 +40,66 @@ class Hypothesis(NamedTuple):
     """Whether it ended with EOS, not by ``max_length``."""
 
 
-@torch.no_grad()
 def translate_batch(
+    model: Translator, source: Tensor, lengths: Tensor, **search: Any
+) -> list[Hypothesis]:
+    """The best hypothesis of each of ``source`` (B, S), in order; ``search`` as for
+    :func:`hypotheses`."""
+    return [found[0] for found in hypotheses(model, source, lengths, **search)]
+
+
+@torch.no_grad()
+def hypotheses(
     model: Translator,
     source: Tensor,
     lengths: Tensor,
     *,
     beam: int = 1,
+    best: int = 1,
     length_penalty: float = 1.0,
     max_length: int | None = None,
     layer: int | None = None,
     head: int | None = None,
-) -> list[Hypothesis]:
-    """The best hypothesis of each of ``source`` (B, S), in order.
+) -> list[list[Hypothesis]]:
+    """The ``best`` hypotheses of each of ``source`` (B, S), in order, the best first.
 
     ``max_length`` is the most tokens of a hypothesis, EOS included; twice a sentence's own length
-    plus 10 if not given. If no hypothesis is finished by then, the best unfinished one is
-    returned. ``layer`` and ``head`` choose which cross-attention's weights a Transformer returns:
-    by default the mean over the heads of the last layer.
+    plus 10 if not given. If too few hypotheses are finished by then, the best unfinished ones
+    follow them; there may be fewer in all if the model gives no others a chance. ``layer`` and
+    ``head`` choose which cross-attention's weights a Transformer returns: by default the mean over
+    the heads of the last layer.
     """
-    _check(beam, length_penalty, max_length)
+    _check(beam, best, length_penalty, max_length)
     was_training = model.training
     model.eval()
     try:
         state = model.start(source, lengths, layer=layer, head=head)
-        limits = 2 * lengths + 10 if max_length is None else torch.full_like(lengths, max_length)
-        search = _BeamSearch(limits, beam, length_penalty)
+        limits = longest(lengths, max_length)
+        search = _BeamSearch(limits, beam, best, length_penalty)
         tokens = torch.full_like(lengths, BOS)
         while len(search.active):
             step = model.step(state, tokens)
             rows, tokens = search.advance(step.logits, step.weights)
             if rows is not None and len(rows):
                 state.select(rows)
-        return [search.result(sentence, n) for sentence, n in enumerate(lengths.tolist())]
+        return [search.results(sentence, n) for sentence, n in enumerate(lengths.tolist())]
     finally:
         model.train(was_training)
 
 
+def longest(lengths: Tensor, max_length: int | None) -> Tensor:
+    """The most tokens of each sentence's translation, EOS included."""
+    return 2 * lengths + 10 if max_length is None else torch.full_like(lengths, max_length)
+
+
 class _BeamSearch:
-    """The live hypotheses as tensors (sentences, beams), and the best end of each sentence.
+    """The live hypotheses as tensors (sentences, beams), and the best ends of each sentence.
 
     Hypotheses are chains of rows: row n after step t continues row ``parents[t][n]`` of the step
-    before with ``tokens[t][n]``. Only the best one of each sentence is ever followed back.
+    before with ``tokens[t][n]``. Only the best ones of each sentence are ever followed back.
     """
 
-    def __init__(self, limits: Tensor, beam: int, penalty: float) -> None:
+    def __init__(self, limits: Tensor, beam: int, best: int, penalty: float) -> None:
         count, device = len(limits), limits.device
         self.limits, self.beam, self.penalty = limits, beam, penalty
         self.active = torch.arange(count, device=device)
@@ -92,10 +108,10 @@ class _BeamSearch:
         self.tokens: list[Tensor] = []
         self.weights: list[Tensor | None] = []
         self.found = torch.zeros(count, dtype=torch.long, device=device)
-        self.best = torch.full((count,), -math.inf, dtype=torch.float64, device=device)
-        # Where each sentence's best hypothesis ends: its length, the row its last token was said
+        self.best = torch.full((count, best), -math.inf, dtype=torch.float64, device=device)
+        # Where each sentence's best hypotheses end: their length, the row the last token was said
         # from, and that token.
-        self.ends = torch.zeros(count, 3, dtype=torch.long, device=device)
+        self.ends = torch.zeros(count, best, 3, dtype=torch.long, device=device)
         self.chains: list[tuple[list[int], list[int], np.ndarray | None]] | None = None
 
     def advance(self, logits: Tensor, weights: Tensor | None) -> tuple[Tensor | None, Tensor]:
@@ -130,40 +146,57 @@ class _BeamSearch:
             return
         self.found[self.active] += ended.sum(-1)
         final = totals[:, : self.beam].masked_fill(~ended, -math.inf) / length**self.penalty
-        score, column = final.max(-1, keepdim=True)
-        better = (score.squeeze(-1) > self.best[self.active]).nonzero().flatten()
-        self._end(better, score[better, 0], length, rows.gather(1, column)[better, 0], EOS)
+        tokens = torch.full_like(rows, EOS)
+        self._keep(self.active, final, _ends(length, rows, tokens)[:, : self.beam])
 
-    def _end(
-        self, lines: Tensor, score: Tensor, length: int, rows: Tensor, token: Tensor | int
-    ) -> None:
-        """From now on the best of these lines' sentences."""
-        sentences = self.active[lines]
-        self.best[sentences] = score
-        self.ends[sentences, 0] = length
-        self.ends[sentences, 1] = rows
-        self.ends[sentences, 2] = token if isinstance(token, Tensor) else torch.tensor(token)
+    def _keep(self, sentences: Tensor, scores: Tensor, ends: Tensor) -> None:
+        """Of what these sentences have and these ends (sentences, …, 3), keep the best."""
+        kept = self.best.shape[1]
+        scores = torch.cat((self.best[sentences], scores), 1)
+        order = scores.argsort(dim=-1, descending=True, stable=True)[:, :kept]
+        ends = torch.cat((self.ends[sentences], ends), 1)
+        self.best[sentences] = scores.gather(1, order)
+        self.ends[sentences] = ends.gather(1, order.unsqueeze(-1).expand(-1, -1, 3))
 
     def _going(self, totals: Tensor, rows: Tensor, tokens: Tensor, length: int) -> Tensor | None:
         """The lines of sentences that are not done; None = all of them."""
-        top, limits, best = totals[:, 0], self.limits[self.active], self.best[self.active]
+        top, limits, last = totals[:, 0], self.limits[self.active], self.best[self.active, -1]
         # log p can only fall, and dividing by the greatest length is the most that can help it.
-        hopeless = best >= top / limits**self.penalty
+        hopeless = last >= top / limits**self.penalty
         done = hopeless | (length >= limits) | (self.found[self.active] >= self.beam)
         if not done.any():
             return None
-        cut = (done & (best == -math.inf)).nonzero().flatten()
-        self._end(cut, top[cut] / length**self.penalty, length, rows[cut, 0], tokens[cut, 0])
+        self._cut((done & (last == -math.inf)).nonzero().flatten(), totals, rows, tokens, length)
         return (~done).nonzero().flatten()
 
-    def result(self, sentence: int, source_length: int) -> Hypothesis:
-        """The best hypothesis of a sentence, followed back from its end."""
+    def _cut(
+        self, lines: Tensor, totals: Tensor, rows: Tensor, tokens: Tensor, length: int
+    ) -> None:
+        """These lines' sentences have too few finished hypotheses: unfinished ones go behind."""
+        ends, scores = _ends(length, rows, tokens), totals / length**self.penalty
+        for line in lines.tolist():
+            sentence = self.active[line]
+            free = (self.best[sentence] == -math.inf).nonzero().flatten()[: totals.shape[1]]
+            self.best[sentence, free] = scores[line, : len(free)]
+            self.ends[sentence, free] = ends[line, : len(free)]
+
+    def results(self, sentence: int, source_length: int) -> list[Hypothesis]:
+        """The best hypotheses of a sentence; the first one is there, whatever its score."""
+        scores = self.best[sentence].tolist()
+        return [
+            self._followed(end, score, source_length)
+            for end, score in zip(self.ends[sentence].tolist(), scores, strict=True)
+            if end[0] and (score > -math.inf or score == scores[0])
+        ]
+
+    def _followed(self, end: list[int], score: float, source_length: int) -> Hypothesis:
+        """A hypothesis, followed back from its end."""
         if self.chains is None:
             self.chains = [
                 (parents.tolist(), tokens.tolist(), None if w is None else w.cpu().numpy())
                 for parents, tokens, w in zip(self.parents, self.tokens, self.weights, strict=True)
             ]
-        length, row, token = self.ends[sentence].tolist()
+        length, row, token = end
         ids, rows = [token], []
         for step in range(length - 1, -1, -1):
             weights = self.chains[step][2]
@@ -176,17 +209,24 @@ class _BeamSearch:
         kept = [weights for weights in reversed(rows) if weights is not None]
         return Hypothesis(
             ids[:0:-1] if finished else ids[::-1],
-            float(self.best[sentence]),
+            score,
             torch.from_numpy(np.stack(kept)) if kept else None,
             finished,
         )
 
 
-def _check(beam: int, length_penalty: float, max_length: int | None) -> None:
+def _ends(length: int, rows: Tensor, tokens: Tensor) -> Tensor:
+    """(sentences, candidates, 3): where hypotheses of this length end."""
+    return torch.stack((torch.full_like(rows, length), rows, tokens), -1)
+
+
+def _check(beam: int, best: int, length_penalty: float, max_length: int | None) -> None:
     """Raise, naming every setting that makes no search."""
     problems = []
     if beam < 1:
         problems.append(f"beam must be at least 1, got {beam}")
+    elif not 1 <= best <= beam:
+        problems.append(f"best must be from 1 to beam, got {best} of {beam}")
     if not 0 <= length_penalty < math.inf:
         problems.append(f"length_penalty must be 0 or more, got {length_penalty}")
     if max_length is not None and max_length < 1:

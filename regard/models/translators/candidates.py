@@ -23,15 +23,8 @@ def best_tokens(logits: Tensor, scores: Tensor, count: int) -> tuple[Tensor, Ten
     """
     sentences, beams = scores.shape
     size = logits.shape[-1]
-    norms = logits.logsumexp(-1)
-    if not bool(norms.isfinite().all()):
-        raise TrainingError(
-            "a model's scores must be numbers, at least one of them finite; got "
-            f"{_got(norms)}: its weights are damaged or its training diverged, go back to an "
-            "earlier checkpoint"
-        )
-    logits[:, PAD] = -math.inf
-    logits[:, BOS] = -math.inf
+    norms = log_norms(logits)
+    silence(logits)
     offsets = scores - norms.view(sentences, beams).double()
     blocks = size // BLOCK
     if count > blocks or size < 16 * BLOCK:
@@ -40,6 +33,24 @@ def best_tokens(logits: Tensor, scores: Tensor, count: int) -> tuple[Tensor, Ten
     found = logits.view(sentences, -1).gather(1, places) + offsets.gather(1, places // size)
     totals, index = _top(found, count)
     return totals, places.gather(1, index)
+
+
+def log_norms(logits: Tensor) -> Tensor:
+    """log sum_v exp(logits[…, v]): what is taken from a token's logit to make it its log p."""
+    norms = logits.logsumexp(-1)
+    if not bool(norms.isfinite().all()):
+        raise TrainingError(
+            "a model's scores must be numbers, at least one of them finite; got "
+            f"{_got(norms)}: its weights are damaged or its training diverged, go back to an "
+            "earlier checkpoint"
+        )
+    return norms
+
+
+def silence(logits: Tensor) -> None:
+    """PAD and BOS are never said: changes ``logits`` (…, V) in place."""
+    logits[..., PAD] = -math.inf
+    logits[..., BOS] = -math.inf
 
 
 def _places(logits: Tensor, offsets: Tensor, count: int) -> Tensor:

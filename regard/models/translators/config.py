@@ -82,6 +82,8 @@ class TranslatorConfig(TokenConfig):
     """Transformer: the width inside the feed-forward network."""
     norm: str = ""
     """Transformer: "post" (after each residual sum, as in the paper) or "pre"."""
+    activation: str = ""
+    """Transformer: what the feed-forward network bends by, "relu" (also if empty) or "silu"."""
     dropout: float = 0.0
     """The share of numbers dropped while training."""
     tied: bool = False
@@ -109,6 +111,10 @@ class TranslatorConfig(TokenConfig):
                 yield f"{self.model} has no {name}: leave it out, got {getattr(self, name)!r}"
         if not is_transformer and self.norm:
             yield f"{self.model} has no norm: leave it out, got {self.norm!r}"
+        if not is_transformer and self.activation:
+            yield f"{self.model} has no activation: leave it out, got {self.activation!r}"
+        if is_transformer and self.activation not in ("", "relu", "silu"):
+            yield f'activation must be "relu" or "silu", got {self.activation!r}'
         if is_transformer and self.norm not in ("pre", "post"):
             yield f'norm must be "pre" or "post", got {self.norm!r}'
         if wrong or not isinstance(self.width, int):

@@ -71,8 +71,9 @@ class Transformer(Translator):
     def __init__(self, config: TranslatorConfig) -> None:
         super().__init__(config)
         width = config.width
-        self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))
-        self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.layers))
+        made = config, config.activation or "relu"
+        self.encoder = nn.ModuleList(EncoderLayer(*made) for _ in range(config.layers))
+        self.decoder = nn.ModuleList(DecoderLayer(*made) for _ in range(config.layers))
         last = config.norm == "pre"
         self.encoder_norm = nn.LayerNorm(width) if last else nn.Identity()
         self.decoder_norm = nn.LayerNorm(width) if last else nn.Identity()

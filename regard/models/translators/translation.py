@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from regard.errors import ConfigError, DataError
+from regard.models.sampling import Sampling
 from regard.models.translators.base import Translator
-from regard.models.translators.beam import Hypothesis, translate_batch
+from regard.models.translators.beam import Hypothesis, hypotheses
+from regard.models.translators.sample import sample_batch
 from regard.pieces.grouping import by_word
 from regard.pieces.pieces import Pieces
 from regard.pieces.text import learned_pieces, written_pieces
@@ -53,74 +56,87 @@ MOST_TOKENS = 512
 
 
 def translate_texts(
+    model: Translator, tokens: Tokenizer, texts: Sequence[str], **options: Any
+) -> Iterator[Translation]:
+    """The translation of each of ``texts``, in their order; ``options`` as for
+    :func:`n_best_texts`."""
+    return (found[0] for found in n_best_texts(model, tokens, texts, **options))
+
+
+def n_best_texts(
     model: Translator,
     tokens: Tokenizer,
     texts: Sequence[str],
     *,
+    best: int = 1,
     beam: int = 5,
     length_penalty: float = 1.0,
+    sampling: Sampling | None = None,
     batch: int = 64,
     words: bool = True,
     layer: int | None = None,
     head: int | None = None,
-) -> Iterator[Translation]:
-    """Translate ``texts`` in their order, ``batch`` sentences at a time.
+) -> Iterator[list[Translation]]:
+    """The ``best`` translations of each of ``texts`` in their order, ``batch`` texts at a time.
 
-    Sentences of like length go together, within a window of 32 batches, so that a long file
-    streams. An empty sentence has an empty translation. With ``words`` the pieces of a word are
-    one token: what it looked at is the mean over its pieces, what was looked at is their sum.
+    They come from a beam search, the best first, or with ``sampling`` as they are drawn. Sentences
+    of like length go together, within a window of 32 batches, so that a long file streams. An empty
+    sentence has one empty translation. With ``words`` the pieces of a word are one token: what it
+    looked at is the mean over its pieces, what was looked at is their sum.
     """
-    if beam > MOST_BEAM:
-        raise ConfigError(
-            f"beam may be {MOST_BEAM} at most, got {beam}: time and memory grow with it, and "
-            "translations do not get better beyond some ten hypotheses"
-        )
+    _check_widths(best, beam)
+    search: dict[str, Any] = {"length_penalty": length_penalty, "layer": layer, "head": head}
     for start in range(0, len(texts), 32 * batch):
-        window = texts[start : start + 32 * batch]
-        sources = [
-            pieces.before(SPECIAL[EOS], EOS) if len(pieces) else pieces
-            for pieces in learned_pieces(tokens, window)
-        ]
-        for number, pieces in enumerate(sources, start + 1):
-            if len(pieces) > MOST_TOKENS:
-                raise DataError(
-                    f"a sentence to translate may have {MOST_TOKENS:,} tokens, number {number:,} "
-                    f"has {len(pieces):,}: the time grows with the square; give one sentence a line"
-                )
-        found: dict[int, Hypothesis] = {}
+        sources = _sources(tokens, texts[start : start + 32 * batch], start + 1)
+        found: dict[int, list[Hypothesis]] = {}
         order = sorted((i for i, s in enumerate(sources) if len(s)), key=lambda i: len(sources[i]))
         for first in range(0, len(order), batch):
             rows = order[first : first + batch]
-            results = _translate(
-                model, [sources[i].ids for i in rows], beam, length_penalty, layer, head
-            )
+            padded = _padded(model, [sources[i].ids for i in rows])
+            if sampling is None:
+                results = hypotheses(model, *padded, beam=beam, best=best, **search)
+            else:
+                numbers = [start + i for i in rows]
+                results = sample_batch(
+                    model, *padded, sampling, numbers=numbers, samples=best, **search
+                )
             found.update(zip(rows, results, strict=True))
         for i, source in enumerate(sources):
-            yield _finished(tokens, source, found.get(i), words)
+            yield [_finished(tokens, source, one, words) for one in found.get(i, [None])]
 
 
-def _translate(
-    model: Translator,
-    sources: list[list[int]],
-    beam: int,
-    length_penalty: float,
-    layer: int | None,
-    head: int | None,
-) -> list[Hypothesis]:
+def _check_widths(best: int, beam: int) -> None:
+    for what, count in (("beam", beam), ("n-best", best)):
+        if count > MOST_BEAM:
+            raise ConfigError(
+                f"{what} may be {MOST_BEAM} at most, got {count}: time and memory grow with it, "
+                "and translations do not get better beyond some ten hypotheses"
+            )
+
+
+def _sources(tokens: Tokenizer, texts: Sequence[str], first: int) -> list[Pieces]:
+    """The pieces of each text, its end mark included; the texts are counted from ``first``."""
+    sources = [
+        pieces.before(SPECIAL[EOS], EOS) if len(pieces) else pieces
+        for pieces in learned_pieces(tokens, texts)
+    ]
+    for number, pieces in enumerate(sources, first):
+        if len(pieces) > MOST_TOKENS:
+            raise DataError(
+                f"a sentence to translate may have {MOST_TOKENS:,} tokens, number {number:,} "
+                f"has {len(pieces):,}: the time grows with the square; give one sentence a line"
+            )
+    return sources
+
+
+def _padded(model: Translator, sources: list[list[int]]) -> tuple[Tensor, Tensor]:
+    """Sources (B, S) where the model is, and their lengths."""
     lengths = torch.tensor([len(ids) for ids in sources])
     padded = torch.zeros(len(sources), int(lengths.max()), dtype=torch.long)
     for row, ids in enumerate(sources):
         padded[row, : len(ids)] = torch.tensor(ids)
     device = next(model.parameters()).device
-    return translate_batch(
-        model,
-        padded.to(device),
-        lengths.to(device),
-        beam=beam,
-        length_penalty=length_penalty,
-        layer=layer,
-        head=head,
-    )
+    return padded.to(device), lengths.to(device)
 
 
 def _finished(

@@ -6,10 +6,12 @@ classify.md.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from regard.errors import DataError
 from regard.train.settings import at_least, complain
 
 
@@ -29,6 +31,8 @@ class PartsConfig:
     """Tokens are pieces of words (bpe), words (word), or what stands between spaces (space)."""
     least: int = 2
     """How often a piece or a word must occur in training to become a token."""
+    tokenizer: str | None = None
+    """A file to cut text by instead of learning how: of tokenizers (JSON) or SentencePiece."""
     max_length: int = 100
     """Sentences of more tokens (of a pair, either) are left out of training, and counted."""
 
@@ -38,6 +42,8 @@ class PartsConfig:
     def problems(self) -> list[str]:
         """Everything that is wrong with the settings."""
         found = at_least(self, 1, "least", "max_length") + at_least(self, 0, "split_seed")
+        if self.tokenizer and self.vocabulary:
+            found.append("tokenizer brings its own vocabulary: leave data.vocabulary out")
         if self.vocabulary and self.vocabulary < 5:
             found.append(f"vocabulary must be at least 5, or 0, got {self.vocabulary}")
         for name in ("valid_share", "test_share"):
@@ -65,6 +71,8 @@ class PairsConfig(PartsConfig):
     """The table's column with the source, from 1."""
     target_column: int = 2
     """The table's column with the target, from 1."""
+    columns: str | None = None
+    """The columns by the names in the tables' first line, such as source=de,target=en."""
     valid_pairs: str | None = None
     """A table to validate on; without one, a share of the pairs is set aside."""
     valid_source: str | None = None
@@ -88,6 +96,10 @@ class PairsConfig(PartsConfig):
             *super().problems(),
             *at_least(self, 1, "source_column", "target_column"),
         ]
+        try:
+            named_columns(self.columns)
+        except DataError as error:
+            found.append(str(error))
         if self.source_column == self.target_column:
             found.append(f"source_column and target_column are both {self.source_column}")
         if not 0 <= self.names <= 1:
@@ -152,21 +164,65 @@ class LabelledConfig(SentencesConfig):
         return found
 
 
+@dataclass(frozen=True)
+class ImagesConfig:
+    """Where the images of a classifier come from."""
+
+    images: str | None = None
+    """A folder with a folder a label, an IDX file beside that of its labels, or an npz file."""
+    valid: str | None = None
+    """The same to validate on; without one, a share of the images is set aside."""
+    test: str | None = None
+    """The same to test on after training; without one, a share is set aside."""
+    valid_share: float = 0.1
+    """The share of the images set aside to validate on."""
+    test_share: float = 0.1
+    """The share set aside to test on."""
+    train_share: float = 1.0
+    """Train on this share of the images that are left: how accuracy grows with their number."""
+    split_seed: int = 0
+    """Decides which images are set aside."""
+
+    def __post_init__(self) -> None:
+        found = at_least(self, 0, "split_seed")
+        if not self.images:
+            found.append("images is missing: a folder, an IDX file or an npz file")
+        for name in ("valid_share", "test_share"):
+            if not 0 < getattr(self, name) < 0.5:
+                found.append(f"{name} must be above 0 and under 0.5, got {getattr(self, name)}")
+        if not 0 < self.train_share <= 1:
+            found.append(f"train_share must be above 0, at most 1, got {self.train_share}")
+        complain(found)
+
+
 PATHS = {
     *(
         f"{part}{side}"
         for part in ("", "valid_", "test_")
         for side in ("pairs", "source", "target")
     ),
-    *("text", "file", "vectors", "valid", "test"),
+    *("text", "file", "vectors", "valid", "test", "tokenizer"),
 }
 """Settings that name files: these may be elsewhere when a run is resumed."""
+
+
+def named_columns(text: str | None) -> tuple[str, str] | None:
+    """``source=de,target=en`` as ("de", "en"); None of nothing."""
+    if text is None:
+        return None
+    named = dict(part.strip().partition("=")[::2] for part in text.split(","))
+    if named.keys() != {"source", "target"} or not all(named.values()):
+        raise DataError(f"columns are written source=NAME,target=NAME; got {text!r}")
+    return named["source"], named["target"]
 
 
 def reversed_sides(data: Mapping[str, Any]) -> dict[str, Any]:
     """Settings of PairsConfig with source and target swapped."""
     swapped: dict[str, Any] = {"source_column": 2, "target_column": 1}
     for key, value in data.items():
+        if key == "columns":
+            swapped[key] = re.sub(r"(source|target)(?==)", _other_side, str(value))
+            continue
         for one, other in (("source", "target"), ("target", "source")):
             if one in key:
                 swapped[key.replace(one, other)] = value
@@ -174,6 +230,10 @@ def reversed_sides(data: Mapping[str, Any]) -> dict[str, Any]:
         else:
             swapped[key] = value
     return swapped
+
+
+def _other_side(side: re.Match[str]) -> str:
+    return "target" if side[0] == "source" else "source"
 
 
 def _one_way(

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Generic
 
 from regard.errors import DataError
+from regard.files import name_of
+from regard.pieces.sentencepiece import read_pieces, tokenizer_of
 from regard.pieces.tokenizer import SPECIAL, UNK, Tokenizer
 from regard.train.data.config import PartsConfig
 from regard.train.data.examples import Dataset, E
@@ -39,10 +41,19 @@ class TokenCorpus(Generic[E]):
 
 
 def learn_tokens(data: Dataset[E], config: PartsConfig) -> Tokenizer:
-    """A vocabulary from the training part alone."""
+    """A vocabulary from the training part alone, or the user's own."""
+    if config.tokenizer:
+        return read_tokenizer(config.tokenizer)
     texts = (text for row in data.train for text in row.texts())
     tokens = Tokenizer.train(texts, config.usual_vocabulary, config.level, least=config.least)
     return tokens.require(config.vocabulary)
+
+
+def read_tokenizer(path: str) -> Tokenizer:
+    """The tokenizer of a file: SentencePiece's, or JSON of Hugging Face's tokenizers."""
+    if path.endswith((".model", ".spm")):
+        return tokenizer_of(read_pieces(path))
+    return Tokenizer.load(path)
 
 
 def in_tokens(
@@ -116,9 +127,10 @@ def notes(
     data, size = corpus.data, len(corpus.tokens)
     yield (
         f"{len(corpus.train):,} {what} to train on, {len(corpus.valid):,} to validate, "
-        f"{len(data.test):,} to test; vocabulary {size:,} ({config.level})"
+        f"{len(data.test):,} to test; vocabulary {size:,} "
+        f"({name_of(config.tokenizer) if config.tokenizer else config.level})"
     )
-    if config.vocabulary == 0 and size < config.usual_vocabulary:
+    if not config.tokenizer and config.vocabulary == 0 and size < config.usual_vocabulary:
         yield f"the text allows no more than these {size:,} tokens"
     if corpus.unknown:
         yield f"{corpus.unknown:.2%} of the validation tokens are <unk>"

@@ -1,7 +1,7 @@
 """Checkpoint: everything a run needs to go on as if it had never stopped.
 
     checkpoints/step-00000500/model.safetensors        the weights
-                              optimizer.safetensors    Adam's state of each weight
+                              optimizer.safetensors    its state of each weight
                               carried.safetensors      what one batch leaves to the next, if any
                               state.json               position, best, random states, hashes
 
@@ -48,7 +48,7 @@ class Checkpoint:
     state: RunState
     weights: dict[str, Tensor]
     optimizer: dict[str, Tensor]
-    """Adam's two averages and count of each weight."""
+    """What the optimizer remembers of each weight: Adam two averages and a count."""
     random: list[dict[str, Any]]
     """One per process."""
     carried: dict[str, Tensor] = field(default_factory=dict)

@@ -31,11 +31,11 @@ from regard.train.run.optimizer import (
 from regard.train.run.progress import Outcome, Progress, Status
 from regard.train.run.state import Ranking, RunState, random_state, restore_random, seed_all
 from regard.train.run.stop import finished, share_done, stopping
-from regard.train.tasks.task import Carrying, Criterion, Task
+from regard.train.tasks.task import Carrying, Criterion, Showing, Task
 
 T = TypeVar("T")
-ASTRAY = 10.0
-"""A loss so many times that of the first update has left all reason."""
+ASTRAY = 2.5
+"""A loss so many times that of the first update, which knew nothing, is of a run gone astray."""
 ADVICE = "--resume and a lower --learning-rate, a longer train.warmup or a smaller train.clip"
 NONE_YET = "no checkpoint was made yet"
 
@@ -197,10 +197,14 @@ class Loop:
         state.validation_seconds = self.world.broadcast(time.monotonic() - began)
         named = figures | ({"name": self.task.score} if "score" in figures else {})
         spent = round(state.seconds, 1)
-        self.log.write("valid", step=state.step, **named, best=better, seconds=spent)
+        samples = self.task.samples() if isinstance(self.task, Showing) else []
+        more = {"samples": samples} if samples else {}
+        self.log.write("valid", step=state.step, **named, best=better, seconds=spent, **more)
         shown = "  ".join(f"{self.label(key)} {value:.3f}" for key, value in figures.items())
         mark = "  (best so far)" if better else f"  (best {state.best:.3f}, {state.waited} ago)"
         self.progress.note(f"validation at step {state.step}: {shown}{mark}")
+        for sample in samples:
+            self.progress.note(f"    {sample['source']} → {sample['said']}")
         self.warn(figures["loss"])
 
     def evaluate(self) -> dict[str, float]:
@@ -359,7 +363,7 @@ class Loop:
             raise TrainingError(f"{error}; {self._kept()}") from error
 
     def warn(self, loss: float) -> None:
-        """Say it, once, when a loss has left all reason: far above that of knowing nothing."""
+        """Say it, once, when a loss is clearly above the first update's, which knew nothing."""
         if self.astray or loss <= ASTRAY * max(1.0, self.state.first or 0.0):
             return
         self.astray = True

@@ -1,4 +1,4 @@
-"""Optimizer: Adam, its step size at each update, and its state by each weight's name."""
+"""Optimizer: Adam or another, its step size at each update, and its state by each weight's name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,20 @@ from regard.train.config import TrainConfig
 
 
 def make_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.Optimizer:
-    """Adam (Kingma & Ba 2015) with decoupled weight decay; 0 by default, which is plain Adam."""
+    """AdamW: Adam (Kingma & Ba 2015) with decoupled weight decay, which is 0 by default; or
+    Adafactor (Shazeer & Stern 2018), whose memory of a matrix is one row and one column; or
+    stochastic gradient descent with momentum."""
+    if config.optimizer == "adafactor":
+        return torch.optim.Adafactor(
+            model.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay
+        )
+    if config.optimizer == "sgd":
+        return torch.optim.SGD(
+            model.parameters(),
+            lr=config.learning_rate,
+            momentum=config.beta1,
+            weight_decay=config.weight_decay,
+        )
     return torch.optim.AdamW(
         model.parameters(),
         lr=config.learning_rate,
@@ -64,7 +77,7 @@ def set_optimizer_state(
         if name not in weights:
             raise FileError(f"the checkpoint does not fit this model: it has a strange {name!r}")
         weight = weights[name]
-        fused = optimizer.param_groups[0]["fused"]
+        fused = optimizer.param_groups[0].get("fused")
         count = value.to(weight.device if fused else "cpu") if key == "step" else None
         own = put(weight.data, value) if count is None else count
         optimizer.state[weight][key] = own.clone()  # not the memory of a file that was read

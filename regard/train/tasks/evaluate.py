@@ -11,13 +11,22 @@ from typing import Any
 from regard.errors import RegardError
 from regard.models.reading import judge_sentence
 from regard.models.translators.translation import translate_texts
-from regard.store.folder import RunFolder, load_classifier, load_language_model, load_translator
+from regard.store.folder import (
+    RunFolder,
+    load_classifier,
+    load_image_classifier,
+    load_language_model,
+    load_translator,
+)
+from regard.train.data.config import ImagesConfig
 from regard.train.data.corpus import encode
 from regard.train.data.examples import Examples
+from regard.train.data.images import LabelledImages, read_images
 from regard.train.data.labelled import check_labels, read_labelled
 from regard.train.data.pairs import Pair, read_aligned, read_pairs
 from regard.train.data.sentences import read_sentences
 from regard.train.tasks.classify import Confusion, decide
+from regard.train.tasks.images import divided_images, said_of
 from regard.train.tasks.metrics import bleu, by_length, chrf
 from regard.train.tasks.perplexity import convention, score_text
 
@@ -107,17 +116,12 @@ def measure_classifier(
     check_labels(held.rows, labels, path)
     found = decide(model, encode([row.text for row in held.rows], tokens))
     right = [labels.index(row.label) for row in held.rows]
-    confusion = Confusion.of(labels, right, [int(d.logits.argmax()) for d in found])
+    said = [int(d.logits.argmax()) for d in found]
     shown = [(row, judge_sentence(model, tokens, row.text)) for row in held.rows[:show]]
     return {
         "sentences": len(held.rows),
         "empty": len(held.empty),
-        "accuracy": confusion.accuracy,
-        "commonest": confusion.commonest,
-        "labels": labels,
-        "confusion": confusion.counts.tolist(),
-        "recall": confusion.recall(),
-        "precision": confusion.precision(),
+        **_confused(labels, right, said),
         "shown": [
             {
                 "label": row.label,
@@ -130,10 +134,54 @@ def measure_classifier(
     }
 
 
+def measure_images(run: RunFolder, name: str, images: str | None = None) -> Figures:
+    """Accuracy of an image classifier, and which label was taken for which."""
+    model = load_image_classifier(run.path)
+    held = _own_images(run, name) if images is None else read_images(images)
+    labels = list(model.config.labels)
+    shape = (model.config.rows, model.config.columns, model.config.channels)
+    if held.pixels.shape[1:] != shape:
+        raise RegardError(
+            f"{name!r} reads images of {shape} (rows, columns, channels), got "
+            f"{held.pixels.shape[1:]}"
+        )
+    strange = sorted(set(held.labels) - set(labels))
+    if strange:
+        raise RegardError(f"{name!r} knows no label {strange[0]!r}: it has {', '.join(labels)}")
+    right = [labels.index(label) for label in held.labels]
+    confused = _confused(labels, right, said_of(model, held.pixels))
+    return {"images": len(held), **confused, "shown": []}
+
+
+def _own_images(run: RunFolder, name: str) -> LabelledImages:
+    """The test part of what the model was trained on, read again."""
+    config = run.read_config()
+    data = ImagesConfig(**config["data"])
+    found = divided_images(data)
+    if found.digest != config["made"]["images"]:
+        raise RegardError(
+            f"{data.images!r} has changed since {name!r} was trained on it: give --images FILE"
+        )
+    return found.test
+
+
+def _confused(labels: list[str], right: list[int], said: list[int]) -> Figures:
+    confusion = Confusion.of(labels, right, said)
+    return {
+        "accuracy": confusion.accuracy,
+        "commonest": confusion.commonest,
+        "labels": labels,
+        "confusion": confusion.counts.tolist(),
+        "recall": confusion.recall(),
+        "precision": confusion.precision(),
+    }
+
+
 MEASURES: dict[str, Callable[..., Figures]] = {
     "translate": measure_translator,
     "lm": measure_language_model,
     "classify": measure_classifier,
+    "images": measure_images,
 }
 
 

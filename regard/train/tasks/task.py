@@ -50,6 +50,15 @@ class Carrying(Protocol):
         """Go on with what :meth:`carried` gave."""
 
 
+@runtime_checkable
+class Showing(Protocol):
+    """A task that can show what its model does, not only how well."""
+
+    def samples(self) -> list[dict[str, str]]:
+        """Of the last evaluation, of the same few validation examples each time: what was given
+        (``source``), what is right (``reference``) and what the model ``said``."""
+
+
 class Criterion(nn.Module):
     """A task's losses as a module's forward, which is where DDP and FSDP2 hook in."""
 

@@ -80,14 +80,18 @@ class TextJob(
         )
 
     def conflicts(self, settings: Settings[TextData]) -> list[str]:
-        """A problem if the longest sentence that is trained on does not fit into a batch."""
+        """Problems if tokens come from two places, or the longest sentence that is trained on does
+        not fit into a batch."""
+        found = []
+        if settings.data.tokenizer and settings.train.start:
+            found.append("train.start (--from) brings its tokens: leave data.tokenizer out")
         most, room = self.longest(settings.data), settings.train.batch_tokens
-        if most is None or most + 2 <= room:
-            return []
-        return [
-            f"train.batch_tokens ({room}) must hold a sentence of data.max_length ({most}) tokens "
-            "and 2 more"
-        ]
+        if most is not None and most + 2 > room:
+            found.append(
+                f"train.batch_tokens ({room}) must hold a sentence of data.max_length ({most}) "
+                "tokens and 2 more"
+            )
+        return found
 
 
 def _lines(rows: Sequence[E]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
@@ -18,7 +19,7 @@ from regard.models.translators.builder import build
 from regard.models.translators.config import TranslatorConfig, sized
 from regard.train.config import TrainConfig
 from regard.train.data.batches import Batch, TrainingExample, collate, plan
-from regard.train.data.config import PairsConfig
+from regard.train.data.config import PairsConfig, named_columns
 from regard.train.data.corpus import TokenCorpus
 from regard.train.data.examples import Dataset, Examples, divided
 from regard.train.data.names import renamed
@@ -44,6 +45,10 @@ BASE_RECIPES: dict[str, Tree] = {
 """The same for size base: the Transformer paper's width**-0.5 · warmup**-0.5."""
 
 
+SAMPLES = 3
+"""Validation pairs whose translations are shown at each validation."""
+
+
 class TranslationTask:
     """A translator in training, as the loop's :class:`~regard.train.tasks.task.Task`."""
 
@@ -53,7 +58,9 @@ class TranslationTask:
         self.model, self.tokens, self.config = model, corpus.tokens, config
         self.train = [TrainingExample(*ids) for ids in corpus.train]
         self.valid = [TrainingExample(*ids) for ids in corpus.valid]
+        self.sources = [pair.source for pair in corpus.data.valid]
         self.references = [pair.target for pair in corpus.data.valid]
+        self.shown: list[dict[str, str]] = []
         self.lengths = [_lengths(example) for example in self.train]
         self.counts = _predictions(model, self.train)
         self.valid_counts = _predictions(model, self.valid)
@@ -87,12 +94,16 @@ class TranslationTask:
         lengths = [_lengths(example) for example in self.valid]
         limit = max(self.config.batch_tokens, *(max(each) for each in lengths))
         total = sum(float(forward(rows)) for rows in plan(lengths, limit))
-        figures = {"loss": total / max(1, int(self.valid_counts.sum()))}
+        loss = total / max(1, int(self.valid_counts.sum()))
+        figures = {"loss": loss, "perplexity": math.exp(min(loss, 700.0))}
         if decode:
             most = min(len(lengths), self.config.validate_at_most)
             sample = np.linspace(0, len(lengths) - 1, most).astype(int).tolist()
             figures["score"] = self._score(sample, limit)
         return figures
+
+    def samples(self) -> list[dict[str, str]]:
+        return self.shown
 
     def _score(self, sample: list[int], limit: int) -> float:
         """BLEU (or chrF) of greedy translations of these validation pairs."""
@@ -104,6 +115,11 @@ class TranslationTask:
             for row, hypothesis in zip(rows, found, strict=True):
                 said[row] = self.tokens.decode(hypothesis.ids)
         references = [self.references[i] for i in sample]
+        spread = np.linspace(0, len(sample) - 1, min(len(sample), SAMPLES)).astype(int).tolist()
+        self.shown = [
+            {"source": self.sources[sample[i]], "reference": references[i], "said": said[i]}
+            for i in spread
+        ]
         return (bleu if self.score == "BLEU" else chrf)(said, references).value
 
 
@@ -134,11 +150,13 @@ class Translate(TextJob[PairsConfig, Pair, TranslatorConfig, Translator]):
         return build(config)
 
     def read(self, data: PairsConfig) -> Dataset[Pair]:
+        columns = named_columns(data.columns)
+
         def examples(
             pairs: str | None, source: str | None, target: str | None
         ) -> Examples[Pair] | None:
             if pairs:
-                return read_pairs(pairs, data.source_column, data.target_column)
+                return read_pairs(pairs, data.source_column, data.target_column, columns)
             return read_aligned(source, target) if source and target else None
 
         main = examples(data.pairs, data.source, data.target)

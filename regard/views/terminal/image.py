@@ -16,14 +16,14 @@ SIGN = "▀"
 
 
 def print_image(
-    image: Patches, weights: NDArray[np.float32], chosen: int, title: str, console: Console
+    image: Patches, weights: NDArray[np.float32], chosen: int | None, title: str, console: Console
 ) -> None:
     """The image with the ``chosen`` piece marked, and the weights of its patches beside it."""
     grid = image.grid(weights)
     most = float(grid.max())
-    name = visible(image.pieces.labels[chosen])
+    name = "" if chosen is None else f"{visible(image.pieces.labels[chosen])}: "
     console.print()
-    console.print(Text(f"{name}: {title}", style="bold"))
+    console.print(Text(f"{name}{title}", style="bold"))
     shares = f"{float(grid.sum()):.1%} of the weight goes to patches; brightest {most:.4f}"
     console.print(Text(shares, style="dim"))
     if not console.is_terminal:
@@ -51,10 +51,10 @@ def _print_strongest(
         console.print(Text(f"  {label:<8} {weights[i]:.4f}  {where}".rstrip()))
 
 
-def _marked(image: Patches, chosen: int) -> NDArray[np.uint8]:
+def _marked(image: Patches, chosen: int | None) -> NDArray[np.uint8]:
     """The image, the chosen patch in yellow; a special piece has no place in it."""
     pixels = image.pixels.copy()
-    place = image.pieces.places[chosen]
+    place = () if chosen is None else image.pieces.places[chosen]
     if place:
         left, top, right, bottom = place
         pixels[top:bottom, left:right] = colour(1.0)

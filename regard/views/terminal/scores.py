@@ -55,8 +55,9 @@ def language_lines(figures: Mapping[str, Any]) -> list[str]:
 
 def classifier_lines(figures: Mapping[str, Any]) -> list[str]:
     """Accuracy, beside that of always saying the same."""
-    lines = [f"{figures['sentences']:,} sentences"]
-    if figures["empty"]:
+    what = "images" if "images" in figures else "sentences"
+    lines = [f"{figures[what]:,} {what}"]
+    if figures.get("empty"):
         lines.append(f"{figures['empty']:,} lines left out: they have no sentence")
     return [
         *lines,

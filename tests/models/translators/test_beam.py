@@ -8,7 +8,7 @@ import torch
 
 from regard.errors import ConfigError, TrainingError
 from regard.models.translators.base import Translator
-from regard.models.translators.beam import Hypothesis, translate_batch
+from regard.models.translators.beam import Hypothesis, hypotheses, translate_batch
 from regard.models.translators.config import MODELS
 from regard.pieces.tokenizer import BOS, EOS, UNK
 from tests.models.batch import VOCABULARY, batch, model
@@ -34,14 +34,14 @@ def log_p(made: Translator, source: torch.Tensor, ids: list[int]) -> torch.Tenso
     return each
 
 
-def exhaustive(
+def ranked(
     made: Translator, source: torch.Tensor, alpha: float, longest: int
-) -> tuple[float, list[int]]:
-    """The best of all sequences that end within ``longest`` tokens."""
+) -> list[tuple[float, list[int]]]:
+    """All sequences that end within ``longest`` tokens, the best first."""
     words = [UNK, *range(4, made.config.vocabulary)]
     every = ([*ids, EOS] for n in range(longest) for ids in itertools.product(words, repeat=n))
     scored = ((log_p(made, source, ids).sum().item() / len(ids) ** alpha, ids) for ids in every)
-    return max(scored)
+    return sorted(scored, reverse=True)
 
 
 @EVERY
@@ -54,10 +54,39 @@ def test_a_wide_beam_equals_exhaustive_search(name: str, alpha: float) -> None:
             made, source, lengths, beam=6**4, length_penalty=alpha, max_length=4
         )
         for row, got in enumerate(found):
-            score, ids = exhaustive(made, source[row, : lengths[row]], alpha, 4)
+            score, ids = ranked(made, source[row, : lengths[row]], alpha, 4)[0]
             assert [*got.ids, EOS] == ids
             assert got.score == pytest.approx(score, abs=1e-9)
             assert got.finished
+
+
+@EVERY
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_the_n_best_of_a_wide_beam_are_those_of_exhaustive_search(name: str, alpha: float) -> None:
+    made = lively(name, 6)
+    source, lengths = torch.tensor([[4, 5, 4, 3], [5, 3, 0, 0]]), torch.tensor([4, 2])
+    with torch.no_grad():
+        found = hypotheses(
+            made, source, lengths, beam=6**4, best=5, length_penalty=alpha, max_length=4
+        )
+        for row, got in enumerate(found):
+            every = ranked(made, source[row, : lengths[row]], alpha, 4)
+            possible = [(score, ids) for score, ids in every if score > -math.inf][:5]
+            assert [[*h.ids, EOS] for h in got] == [ids for _, ids in possible]
+            assert [h.score for h in got] == pytest.approx([score for score, _ in possible])
+
+
+def test_too_few_finished_ones_are_followed_by_unfinished_ones() -> None:
+    made = model("encoder-decoder", 6)
+    with torch.no_grad():
+        for parameter in made.parameters():
+            parameter.zero_()
+        made.vocabulary.bias[[UNK, 4, 5, EOS]] = torch.tensor([2.0, 1.0, 0.0, -3.0]).double()
+    source, lengths = torch.tensor([[EOS]]), torch.tensor([1])
+    (found,) = hypotheses(made, source, lengths, beam=4, best=4, max_length=1)
+    assert [h.finished for h in found] == [True, False, False, False]
+    assert [h.ids for h in found] == [[], [UNK], [4], [5]]
+    assert found[0].score < found[1].score, "an end that was said stands before one that was not"
 
 
 @EVERY
@@ -205,6 +234,8 @@ def test_settings_that_make_no_search_are_told_at_once() -> None:
         "beam must be at least 1, got 0; length_penalty must be 0 or more, got -1.0; "
         "max_length must be at least 1, got 0"
     )
+    with pytest.raises(ConfigError, match=r"^best must be from 1 to beam, got 3 of 2$"):
+        hypotheses(made, b.source, b.source_lengths, beam=2, best=3)
 
 
 @EVERY

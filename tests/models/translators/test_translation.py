@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from regard.errors import ConfigError, DataError
+from regard.models.sampling import Sampling
 from regard.models.translators.base import Translator
 from regard.models.translators.config import MODELS
-from regard.models.translators.translation import Translation, trace_of, translate_texts
+from regard.models.translators.translation import (
+    Translation,
+    n_best_texts,
+    trace_of,
+    translate_texts,
+)
 from regard.pieces.tokenizer import Tokenizer
 from tests.models.batch import model as make
 
@@ -26,7 +34,7 @@ def model(request: pytest.FixtureRequest, tokens: Tokenizer) -> Translator:
 
 
 def translations(model: Translator, tokens: Tokenizer, **options: object) -> list[Translation]:
-    return list(translate_texts(model, tokens, TEXTS, **options))  # type: ignore[arg-type]
+    return list(translate_texts(model, tokens, TEXTS, **options))
 
 
 def test_each_sentence_keeps_its_place_whatever_the_batch(
@@ -39,6 +47,23 @@ def test_each_sentence_keeps_its_place_whatever_the_batch(
         np.testing.assert_allclose(a.alignment, b.alignment, atol=1e-5)
     assert one[2].text == ""
     assert one[2].source == []
+
+
+def test_samples_keep_their_place_whatever_the_batch(model: Translator, tokens: Tokenizer) -> None:
+    how: dict[str, Any] = {"best": 2, "sampling": Sampling(seed=5)}
+    one, many = (list(n_best_texts(model, tokens, TEXTS, batch=n, **how)) for n in (1, 64))
+    assert [[t.text for t in each] for each in one] == [[t.text for t in each] for each in many]
+    assert [len(each) for each in one] == [2, 2, 1, 2, 2], "an empty sentence has one translation"
+    assert one[0][0].text != one[0][1].text
+
+
+def test_the_best_of_several_is_the_one_translation(model: Translator, tokens: Tokenizer) -> None:
+    several = list(n_best_texts(model, tokens, TEXTS, beam=4, best=3))
+    assert [each[0].text for each in several] == [
+        t.text for t in translations(model, tokens, beam=4)
+    ]
+    for each in several:
+        assert [t.score for t in each] == sorted((t.score for t in each), reverse=True)
 
 
 def test_rows_of_the_alignment_are_shares(model: Translator, tokens: Tokenizer) -> None:

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from regard.errors import ConfigError
-from regard.train.data.config import LabelledConfig, PairsConfig, TextConfig, reversed_sides
+from regard.train.data.config import (
+    LabelledConfig,
+    PairsConfig,
+    TextConfig,
+    named_columns,
+    reversed_sides,
+)
 
 
 @pytest.mark.parametrize(
@@ -56,3 +62,15 @@ def test_reversed_sides() -> None:
         "pairs": "d",
     }
     assert reversed_sides({"source_column": 3})["target_column"] == 3
+    swapped = reversed_sides({"columns": "source=source,target=en"})["columns"]
+    assert swapped == "target=source,source=en"
+    assert named_columns(swapped) == ("en", "source")
+
+
+def test_columns_and_tokenizers_that_make_no_sense_are_told() -> None:
+    with pytest.raises(ConfigError) as caught:
+        PairsConfig(pairs="a", columns="de,en", tokenizer="t.json", vocabulary=100)
+    assert str(caught.value) == (
+        "tokenizer brings its own vocabulary: leave data.vocabulary out; "
+        "columns are written source=NAME,target=NAME; got 'de,en'"
+    )

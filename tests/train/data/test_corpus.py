@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from regard.errors import DataError
+from regard.errors import DataError, FileError
 from regard.pieces.tokenizer import UNK, Tokenizer
 from regard.train.data.config import PartsConfig
-from regard.train.data.corpus import encode, in_tokens, notes, numbered, summary
+from regard.train.data.corpus import encode, in_tokens, notes, numbered, read_tokenizer, summary
 from regard.train.data.examples import Dataset
 from regard.train.data.labelled import Labelled
 from regard.train.data.pairs import Pair
@@ -18,6 +20,18 @@ TOKENS = Tokenizer.train(["a b"] * 2, 10, "space")
 
 def dataset(train: list[Labelled]) -> Dataset[Labelled]:
     return Dataset(train, [Labelled("1", "a a a a", 1)], [], [5, 6], 2, "", 1)
+
+
+def test_a_tokenizer_of_the_users_own(tmp_path: Path) -> None:
+    own = Tokenizer.train(["a b c d e"] * 2, 20, "word")
+    own.save(tmp_path / "own.json")
+    assert read_tokenizer(str(tmp_path / "own.json")).to_text() == own.to_text()
+    (tmp_path / "other.json").write_text(own.to_text().replace("<s>", "[CLS]"))
+    with pytest.raises(FileError, match=r"its first tokens must be <pad> <unk> <s> </s>; got"):
+        read_tokenizer(str(tmp_path / "other.json"))
+    (tmp_path / "own.spm").write_bytes(b"no model")
+    with pytest.raises(FileError, match="is not a SentencePiece model"):
+        read_tokenizer(str(tmp_path / "own.spm"))
 
 
 def test_unknown_and_special_words_are_unk() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,33 @@ def test_columns_are_chosen(tmp_path: Path) -> None:
     assert read_pairs(path).rows == [Pair("Hi.", "Hallo!", 1), Pair("Run!", "Lauf!", 2)]
     assert read_pairs(path, 2, 1).rows[0] == Pair("Hallo!", "Hi.", 1)
     assert read_pairs(path, 1, 3).rows[1].target == "CC-BY"
+
+
+def test_columns_by_name(tmp_path: Path) -> None:
+    path = file(tmp_path / "t.tsv", "en\tde\tby\nHi.\tHallo!\tA\n\tLauf!\tB\n")
+    read = read_pairs(path, columns=("de", "en"))
+    assert read.rows == [Pair("Hallo!", "Hi.", 2)]
+    assert read.empty == [3]
+    with pytest.raises(DataError, match=r"has no column 'dee'; its first line names en, de, by;"):
+        read_pairs(path, columns=("dee", "en"))
+    with pytest.raises(DataError, match="has more than one column 'en'"):
+        read_pairs(file(tmp_path / "u", "en\ten\na\tb\n"), columns=("en", "de"))
+
+
+def test_csv(tmp_path: Path) -> None:
+    text = 'de,en\n"Ja, ""gern"".",Yes.\n"zwei\nZeilen",two lines\n'
+    rows = read_pairs(file(tmp_path / "t.csv", text), columns=("de", "en")).rows
+    assert [pair.texts() for pair in rows] == [
+        ('Ja, "gern".', "Yes."),
+        ("zwei Zeilen", "two lines"),
+    ]
+    packed = tmp_path / "t.csv.gz"
+    packed.write_bytes(gzip.compress(b"a,b\n"))
+    assert read_pairs(packed).rows == [Pair("a", "b", 1)]
+    with pytest.raises(DataError, match=r"line 2: expected 2 columns .* a comma between"):
+        read_pairs(file(tmp_path / "u.csv", "a,b\nc\n"))
+    with pytest.raises(DataError, match="is not CSV: "):
+        read_pairs(file(tmp_path / "v.csv", '"a"b,c\n'))
 
 
 def test_empty_sides_are_counted(tmp_path: Path) -> None:

@@ -41,15 +41,37 @@ def stepped(model: nn.Linear, optimizer: torch.optim.Optimizer) -> None:
     optimizer.step()
 
 
-def test_another_optimizer_goes_on_with_the_state() -> None:
+MEMORY: dict[str, dict[str, tuple[str, ...]]] = {
+    "adamw": {
+        "weight": ("step", "exp_avg", "exp_avg_sq"),
+        "bias": ("step", "exp_avg", "exp_avg_sq"),
+    },
+    "adafactor": {"weight": ("step", "row_var", "col_var"), "bias": ("step", "variance")},
+    "sgd": {"weight": ("momentum_buffer",), "bias": ("momentum_buffer",)},
+}
+
+
+def test_momentum_by_hand() -> None:
+    model = nn.Linear(1, 1, bias=False)
+    with torch.no_grad():
+        model.weight.fill_(2.0)
+    optimizer = make_optimizer(model, TrainConfig(optimizer="sgd", learning_rate=0.1, beta1=0.5))
+    for expected in (1.9, 1.75):  # the slope is 1: steps of .1 and of .1 · 1.5
+        optimizer.zero_grad()
+        model(torch.ones(1, 1)).sum().backward()
+        optimizer.step()
+        assert float(model.weight.detach()) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", MEMORY)
+def test_another_optimizer_goes_on_with_the_state(name: str) -> None:
     one, other = nn.Linear(3, 2), nn.Linear(3, 2)
-    first, second = (make_optimizer(model, TrainConfig()) for model in (one, other))
+    config = TrainConfig(optimizer=name)  # type: ignore[arg-type]
+    first, second = (make_optimizer(model, config) for model in (one, other))
     stepped(one, first)
     other.load_state_dict(one.state_dict())
     state = {name: value.clone() for name, value in optimizer_state(first, one).items()}
-    assert state.keys() == {
-        f"{name}/{key}" for name in ("weight", "bias") for key in ("step", "exp_avg", "exp_avg_sq")
-    }
+    assert state.keys() == {f"{w}/{key}" for w, keys in MEMORY[name].items() for key in keys}
     set_optimizer_state(second, other, state)
     for model, optimizer in ((one, first), (other, second)):
         stepped(model, optimizer)

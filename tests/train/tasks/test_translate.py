@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,13 @@ import torch
 from regard.errors import ConfigError
 from regard.models.translators.builder import build
 from regard.models.translators.config import MODELS, sized
+from regard.models.translators.translation import translate_texts
 from regard.train.config import TrainConfig
 from regard.train.data.batches import collate
 from regard.train.data.config import PairsConfig
 from regard.train.data.corpus import TokenCorpus
 from regard.train.data.pairs import Pair
-from regard.train.tasks.task import Criterion
+from regard.train.tasks.task import Criterion, Showing
 from regard.train.tasks.translate import RECIPES, Translate, TranslationTask
 
 
@@ -47,7 +49,14 @@ def test_validation_does_not_depend_on_the_batch(corpus: TokenCorpus[Pair]) -> N
         with torch.no_grad():
             figures.append(task.evaluate(Criterion(task), decode=True))
     assert figures[0] == pytest.approx(figures[1], rel=1e-5)
-    assert figures[0].keys() == {"loss", "score"}
+    assert figures[0].keys() == {"loss", "perplexity", "score"}
+    assert figures[0]["perplexity"] == pytest.approx(math.exp(figures[0]["loss"]))
+    assert isinstance(task, Showing)
+    valid = corpus.data.valid
+    assert [s["source"] for s in task.samples()][::2] == [valid[0].source, valid[-1].source]
+    assert [s["reference"] for s in task.samples()][::2] == [valid[0].target, valid[-1].target]
+    (said,) = translate_texts(translator, corpus.tokens, [valid[0].source], beam=1)
+    assert task.samples()[0]["said"] == said.text
 
 
 @pytest.mark.parametrize("model", Translate.rounded)

@@ -1,0 +1,95 @@
+"""The models that regard trains, as models that read text: by name or by run folder.
+
+A language model begins with <s>; a translator's source ends with </s>, and its decoder reads <s>
+and what was written so far.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from regard.errors import ModelError
+from regard.inside.textmodel import TextModel
+from regard.models.reading import prepared
+from regard.models.translators.translation import translate_texts
+from regard.pieces.pieces import Pieces
+from regard.pieces.text import check_text, learned_pieces, written_pieces
+from regard.pieces.tokenizer import BOS, EOS, SPECIAL
+from regard.store.folder import (
+    RunFolder,
+    load_classifier,
+    load_language_model,
+    load_translator,
+)
+from regard.store.shipped import find_folder
+
+
+class OwnLanguage(TextModel):
+    """A language model."""
+
+    def read(self, text: str, most: int | None = None) -> Pieces:
+        check_text(text)
+        pieces = learned_pieces(self.tokenizer, [prepared(self.tokenizer, text)])[0]
+        return pieces.after(SPECIAL[BOS], BOS)
+
+
+class OwnClassifier(TextModel):
+    """A classifier."""
+
+    def read(self, text: str, most: int | None = None) -> Pieces:
+        check_text(text)
+        return learned_pieces(self.tokenizer, [prepared(self.tokenizer, text)])[0]
+
+    def run(self, tokens: Pieces, target: Pieces | None = None) -> Any:
+        with torch.no_grad():
+            return self.network(torch.tensor([tokens.ids]), torch.tensor([len(tokens)]))
+
+
+class OwnTranslator(TextModel):
+    """A translator."""
+
+    @property
+    def has_both(self) -> bool:
+        return True
+
+    def read(self, text: str, most: int | None = None) -> Pieces:
+        check_text(text)
+        return learned_pieces(self.tokenizer, [text])[0].before(SPECIAL[EOS], EOS)
+
+    def run(self, tokens: Pieces, target: Pieces | None = None) -> Any:
+        assert target is not None
+        with torch.no_grad():
+            source = torch.tensor([tokens.ids]), torch.tensor([len(tokens)])
+            return self.network(*source, torch.tensor([target.ids]))
+
+    def target(self, tokens: Pieces, text: str | None, most: int | None = None) -> Pieces:
+        if text is None:
+            network: Any = self.network
+            (found,) = translate_texts(network, self.tokenizer, [tokens.text], beam=1)
+            text = found.text
+        ids = list(self.tokenizer.encode(text))
+        written = written_pieces(self.tokenizer, ids)
+        return Pieces(**(vars(written) | {"ids": ids})).after(SPECIAL[BOS], BOS)
+
+
+def load_own(name: str) -> TextModel:
+    """The model of that name or run folder, which regard trained.
+
+    Recurrent designs have no layers whose parts could be added up, and are refused.
+    """
+    folder = find_folder(name)
+    config = RunFolder(folder).read_config()
+    task, design = config["task"], config["model"]["model"]
+    if design != "transformer":
+        verb = "translate" if task == "translate" else "read"
+        raise ModelError(
+            f"{name!r} is recurrent ({design}): a word's vector is no sum of what layers added to "
+            f"it; 'regard {verb} --json -' gives every step of it"
+        )
+    if task == "translate":
+        return OwnTranslator(name, *load_translator(folder), None)
+    if task == "classify":
+        return OwnClassifier(name, *load_classifier(folder), None)
+    return OwnLanguage(name, *load_language_model(folder), None)

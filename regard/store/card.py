@@ -1,0 +1,77 @@
+"""Card: what is to be known of a trained model before it is used: its data, its training, its
+quality. Models that come with regard have one that was written; a run's own is made from its
+config and its log."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from regard.store.folder import TASKS, RunFolder
+
+CARD = "card.md"
+UNKNOWN = (
+    "A model is made of its data: under which licence this one may be passed on, and whose work it "
+    "has learned from, is decided by the text above."
+)
+
+
+def card_of(run: RunFolder) -> str:
+    """The card of a run folder, as Markdown."""
+    written = run.path / CARD
+    if written.exists():
+        return written.read_text(encoding="utf-8")
+    config = run.read_config()
+    model = config["model"]
+    return "\n".join(
+        [
+            f"# {model['model']}: a {TASKS.get(config['task'], 'model')}",
+            "",
+            f"Trained by regard {config.get('made', {}).get('regard', '')}".rstrip() + ".",
+            "",
+            "## Data",
+            "",
+            *_listed(config.get("data", {}), files_only=True),
+            "",
+            UNKNOWN,
+            "",
+            "## Training",
+            "",
+            *_events(run),
+            *_listed(model),
+            "",
+        ]
+    )
+
+
+def _listed(settings: dict[str, Any], files_only: bool = False) -> list[str]:
+    """Settings that say something, a line each; paths of the user's machine stay behind."""
+    shown = {k: v for k, v in settings.items() if v not in (None, "", 0, False)}
+    if files_only:
+        shown = {k: os.path.basename(v) for k, v in shown.items() if isinstance(v, str)}
+    return [f"- {name}: {value}" for name, value in shown.items()]
+
+
+def _events(run: RunFolder) -> list[str]:
+    """What the log says of the data and of the end."""
+    try:
+        lines = run.log.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+    events = {}
+    for line in lines:
+        try:
+            event = json.loads(line)
+        except ValueError:  # the last one, cut by a crash
+            break
+        events[event.get("event")] = event
+    found = []
+    if data := events.get("data"):
+        found.append(f"- {data['train']:,} examples to train on, {data['valid']:,} to validate")
+    if valid := events.get("valid"):
+        name = valid.get("name", "loss")
+        end = events.get("end", {})
+        figure = end.get("figure", valid.get("score", valid["loss"]))
+        found.append(f"- validation {name} {figure:.2f} after {valid['step']:,} updates")
+    return found

@@ -1,0 +1,33 @@
+"""The models that regard trains, read as any other model that reads text."""
+
+from __future__ import annotations
+
+import pytest
+
+from regard.errors import ModelError
+from regard.inside.ownmodel import load_own
+from tests.inside.explain.wholes import own_classifier, own_language
+
+
+def test_a_translator_writes_what_its_decoder_then_reads() -> None:
+    model = load_own("transformer")
+    assert model.has_both
+    source = model.read("Der Hund schläft.")
+    assert source.labels[-1] == "</s>"
+    written = model.target(source, None)
+    assert written.labels[:3] == ["<s>", "▁The", "▁dog"]
+    assert len(written.ids) == len(written.labels)
+    given = model.target(source, "A dog sleeps.")
+    assert given.labels[1] == "▁A"
+    assert model.run(source, given).shape[:2] == (1, len(given))
+
+
+def test_a_language_model_begins_with_a_mark() -> None:
+    assert own_language("pre").read("the cat").labels[0] == "<s>"
+    assert own_classifier().read("the cat").labels[0] != "<s>"
+
+
+@pytest.mark.parametrize(("name", "verb"), [("bahdanau", "translate"), ("lstmn", "read")])
+def test_recurrent_designs_are_refused(name: str, verb: str) -> None:
+    with pytest.raises(ModelError, match=rf"is recurrent .* 'regard {verb} --json -' gives every"):
+        load_own(name)
