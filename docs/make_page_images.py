@@ -5,6 +5,7 @@ Needs Chromium, Playwright, Pillow (matplotlib has it) and the models that the c
 
 from __future__ import annotations
 
+import io
 import shutil
 import subprocess
 import sys
@@ -22,15 +23,20 @@ FBI = "The FBI is chasing a criminal on the run ."
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 PLACE = "layer=3&head=1&from=10&to=2"
 SHOTS = [
+    ("page-sentence.png", "explain", "", 1100, 640, "light"),
     ("page-overview.png", "explain", f"view=overview&{PLACE}", 1100, 660, "light"),
-    ("page-head.png", "explain", f"view=head&{PLACE}", 1100, 640, "light"),
+    ("page-head.png", "explain", f"view=head&{PLACE}&heads=8.10", 1100, 640, "light"),
     ("page-map.png", "explain", f"view=map&{PLACE}", 1100, 700, "dark"),
     ("page-steps.png", "explain", f"view=steps&{PLACE}&masked=2", 1100, 900, "light"),
     ("page-reading.png", "translate", "view=reading&from=2&to=3", 1100, 560, "light"),
     ("page-memory.png", "read", "view=reading&from=8", 1100, 560, "light"),
     ("page-compare.png", "compare", f"view=compare&{PLACE}", 1100, 800, "light"),
-    ("page-narrow.png", "explain", f"view=head&{PLACE}", 360, 720, "dark"),
 ]
+FIRST = ("explain", "look", "translate", "read")
+"""Pages whose first view is shown on a phone, a desk and a wall, light and dark."""
+SCREENS = ((390, 844), (1440, 900), (2560, 1440))
+SMALL = 300
+"""Pixels of height of a screen among others."""
 
 
 def regard(*arguments: str) -> None:
@@ -43,6 +49,7 @@ def pages(folder: Path) -> None:
     regard("explain", TIRED, *link, "--html", str(folder / "explain.html"))
     wide = TIRED.replace("tired", "wide")
     regard("explain", TIRED, *link, "--compare", wide, "--html", str(folder / "compare.html"))
+    regard("look", "minilm", TIRED, "--html", str(folder / "look.html"))
     regard("translate", GERMAN, "--html", str(folder / "translate.html"))
     regard("read", FBI, "--html", str(folder / "read.html"))
 
@@ -52,18 +59,45 @@ def opened(browser: Any, width: int, height: int, scheme: str) -> Any:
     return browser.new_context(viewport=size, color_scheme=scheme).new_page()
 
 
-def shoot(page: Any, name: str) -> None:
-    """A screenshot with 256 colours: small, and near enough."""
-    page.screenshot(path=IMAGES / name)
-    with Image.open(IMAGES / name) as image:
-        small = image.convert("RGB").quantize(
-            256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
-        )
+def shot(page: Any) -> Image.Image:
+    return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+
+
+def keep(image: Image.Image, name: str) -> None:
+    """As PNG with 128 colours: small, and near enough."""
+    small = image.quantize(128, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     small.save(IMAGES / name, optimize=True)
 
 
+def show(browser: Any, address: str, width: int, height: int, scheme: str) -> Image.Image:
+    """A page on a screen, once it is still."""
+    page = opened(browser, width, height, scheme)
+    page.goto(address)
+    page.wait_for_selector("html[data-ready]")
+    page.wait_for_timeout(2500 if "view=" in address else 800)
+    image = shot(page)
+    page.context.close()
+    return image
+
+
+def first_view(browser: Any, address: str, name: str) -> None:
+    """All screens side by side, light above dark."""
+    rows = []
+    for scheme in ("light", "dark"):
+        shots = [show(browser, address, *screen, scheme) for screen in SCREENS]
+        rows.append([one.resize((SMALL * one.width // one.height, SMALL)) for one in shots])
+    width = sum(one.width + 8 for one in rows[0]) - 8
+    sheet = Image.new("RGB", (width, 2 * SMALL + 8), "#8a8f99")
+    for r, row in enumerate(rows):
+        left = 0
+        for one in row:
+            sheet.paste(one, (left, r * (SMALL + 8)))
+            left += one.width + 8
+    keep(sheet, name)
+
+
 def serve(browser: Any) -> None:
-    """The explorer after a text was typed."""
+    """The explorer as it opens."""
     command = [sys.executable, "-m", "regard", "serve", "minilm", "--port", "0"]
     started = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
@@ -71,11 +105,9 @@ def serve(browser: Any) -> None:
         address = started.stdout.readline().split(" at ")[1].split()[0]
         page = opened(browser, 1100, 640, "light")
         page.goto(address)
-        page.fill("textarea", TIRED)
-        page.click("button:has-text('Look')")
         page.wait_for_selector("html[data-ready]")
         page.wait_for_timeout(2500)
-        shoot(page, "serve.png")
+        keep(shot(page), "serve.png")
     finally:
         started.terminate()
         started.wait(20)
@@ -88,12 +120,10 @@ def main() -> None:
         path = shutil.which("chromium")
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         for image, file, fragment, width, height, scheme in SHOTS:
-            page = opened(browser, width, height, scheme)
-            page.goto(f"{(folder / file).as_uri()}.html#{fragment}")
-            page.wait_for_selector("html[data-ready]")
-            page.wait_for_timeout(2500)
-            shoot(page, image)
-            page.context.close()
+            address = f"{(folder / file).as_uri()}.html#{fragment}"
+            keep(show(browser, address, width, height, scheme), image)
+        for file in FIRST:
+            first_view(browser, f"{(folder / file).as_uri()}.html", f"first-{file}.png")
         serve(browser)
         browser.close()
 

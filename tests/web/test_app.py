@@ -136,15 +136,14 @@ def test_in_a_browser_short_and_long(
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
     page.goto(f"{here.address}/")
+    page.wait_for_selector("h1:has-text('The animal')")  # the example, before anything is typed
     page.fill("textarea", STORY)
-    page.click("button:has-text('Look')")
-    page.wait_for_selector("html[data-ready]")
+    page.click("button:text-is('Look')")
+    page.get_by_role("heading", level=1).filter(has_text=STORY[80:100]).wait_for()
     weights = eager(folder, STORY)
     page.keyboard.press("Escape")
-    page.evaluate(
-        "document.activeElement.blur();"
-        "location.hash = 'view=map&words=0&layer=1&head=3&from=40&to=2'"
-    )
+    where = "view=map&words=0&layer=1&head=3&from=40&to=2"
+    page.evaluate("where => { document.activeElement.blur(); location.hash = where; }", where)
     page.wait_for_selector(f".weight-now:text-is('{weights[1][0, 3, 40, 2]:.4f}')")
     # A long text: the vectors of one head at a time, tiles from the server.
     monkeypatch.setattr(exploration, "WHOLE", 1000)
@@ -152,7 +151,7 @@ def test_in_a_browser_short_and_long(
     page.on("request", lambda request: asked.append(request.url))
     text = STORY * 30
     page.fill("textarea", text)
-    page.click("button:has-text('Look')")
+    page.click("button:text-is('Look')")
     page.wait_for_selector(".ask [role=status]:text-matches('^\\\\d{4} tokens$')", timeout=20000)
     page.evaluate("document.activeElement.blur(); location.hash = 'view=overview'")
     page.wait_for_selector(".card-kind:text-matches('[a-z]+')")
@@ -201,15 +200,15 @@ def test_two_texts_side_by_side_and_an_address_that_restores_them(
     page.goto(f"{here.address}/")
     assert not page.is_visible("text=Beside what is shown")
     page.fill("textarea", HOSTILE)
-    page.click("button:has-text('Look')")
-    page.wait_for_selector("html[data-ready]")
+    page.click("button:text-is('Look')")
+    page.wait_for_selector("h1:has-text('</script>')")
     page.evaluate(
         "document.activeElement.blur(); location.hash = 'layer=1&head=2&from=41&to=2&words=0'"
     )
     page.check("text=Beside what is shown")
     shorter = HOSTILE.replace("</", "<")
     page.fill("textarea", shorter)
-    page.click("button:has-text('Look')")
+    page.click("button:text-is('Look')")
     page.wait_for_selector("#view-compare .pane-title:has-text('the <script>')")
     first, second = (eager(folder, text)[1][0, 2, -1].numpy() for text in (HOSTILE, shorter))
     page.wait_for_selector(f".weight-now:text-is('{first[2]:.4f}')")
@@ -232,11 +231,35 @@ def test_two_texts_side_by_side_and_an_address_that_restores_them(
     page.context.close()
 
 
+def test_back_and_a_reload_restore_text_and_view(here: Client, browser: Any) -> None:
+    page = browser.new_context(viewport={"width": 1200, "height": 800}).new_page()
+    page.goto(f"{here.address}/")
+    page.wait_for_selector("h1:has-text('The animal')")
+    assert page.locator(".example").count() == 3
+    page.locator(".example").nth(2).click()
+    page.wait_for_selector("h1:has-text('The keys')")
+    page.click("#tab-map")
+    page.wait_for_selector(".view-map .pane")
+    page.go_back()
+    page.wait_for_selector("h1:has-text('The animal')")
+    assert page.is_visible("#view-sentence")
+    page.go_forward()
+    page.wait_for_selector("h1:has-text('The keys')")
+    page.wait_for_selector("#view-map", state="visible")
+    page.reload()
+    page.wait_for_selector("h1:has-text('The keys')")
+    assert page.input_value("textarea").startswith("The keys")
+    assert page.is_visible("#view-map")
+    page.context.close()
+
+
 def test_a_server_that_has_gone_is_said(folder: Path, browser: Any) -> None:
     page = browser.new_context().new_page()
     with thread(folder) as client:
         page.goto(f"{client.address}/")
+        page.wait_for_selector("html[data-ready]")
     page.fill("textarea", "The street was wide.")
-    page.click("button:has-text('Look')")
+    page.click("button:text-is('Look')")
     page.wait_for_selector(".ask [role=status]:has-text('the server does not answer')")
+    assert page.is_visible(".ask button:has-text('Try again')")
     page.context.close()

@@ -167,7 +167,7 @@ def test_the_keyboard_does_everything(small: tuple[Any, Path], opened: Open) -> 
     assert {name: now[name] for name in ("from", "to", "head", "layer", "words", "sinks")} == {
         "from": "2", "to": "1", "head": "1", "layer": "1", "words": "1", "sinks": "0",
     }  # fmt: skip
-    assert (now["log"], now["palette"], now["all"], now["masked"]) == ("1", "viridis", "0", "1")
+    assert (now["scale"], now["palette"], now["all"], now["masked"]) == ("log", "viridis", "0", "1")
     assert "masked" not in sheet.press("r", "w", "s").state
     sheet.press("?")
     assert sheet.page.locator("dialog.help").is_visible()
@@ -236,11 +236,11 @@ def test_what_if(small: tuple[Any, Path], opened: Open) -> None:
     scores[[2, 4]] = -np.inf
     expected = np.exp(scores - scores.max())
     np.testing.assert_allclose(weights(sheet), expected / expected.sum(), atol=1e-6)
-    assert sheet.page.locator(".banner").is_visible()
+    assert sheet.page.locator(".what-if.changed-box").is_visible()
     assert sheet.page.locator(".changed").count() > 0
     sheet.page.get_by_role("button", name="Back to the model's own").click()
     np.testing.assert_allclose(weights(sheet), row(observation, 1, 1, 5), atol=1e-6)
-    assert not sheet.page.locator(".banner").is_visible()
+    assert not sheet.page.locator(".what-if.changed-box").is_visible()
     assert sheet.page.locator(".changed").count() == 0
 
 
@@ -287,7 +287,7 @@ def test_words_and_sinks(small: tuple[Any, Path], opened: Open) -> None:
     np.testing.assert_allclose(sorted(found.values()), np.sort(words), atol=1e-4)
     said = sheet.page.inner_text(".view-head .quiet")
     share = 100 * (mean[0] + mean[6])
-    assert "2 sink columns hidden, rows renormalised" in said
+    assert "Sinks hidden, rows renormalised" in said
     (had,) = re.findall(r"had ([\d.]+) %", said)
     assert abs(float(had) - share) < 0.06
 

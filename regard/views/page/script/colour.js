@@ -1,6 +1,7 @@
 // Colours of weights: scales that rise evenly in lightness, so that they can be read in grey and
 // with every kind of colour vision.
 
+import { t } from "./language.js";
 /** @typedef {[number, number, number]} Rgb */
 
 /** @type {Object<string, Rgb[]>} */
@@ -59,7 +60,33 @@ const BOTH_WAYS = {
   ],
 };
 
-export const PALETTES = Object.keys(LIGHT);
+/** The colours to choose from, and their names. @returns {[string, string][]} */
+export function palettes() {
+  return [
+    ["ink", t("ink")],
+    ["viridis", t("viridis")],
+    ["grey", t("grey")],
+  ];
+}
+
+/** The scales to choose from, and their names. @returns {[string, string][]} */
+export function scales() {
+  return [
+    ["auto", t("as it fits")],
+    ["linear", t("linear")],
+    ["log", t("logarithmic")],
+  ];
+}
+
+const LONG = 64; // keys: on a longer text an even scale leaves all but peaks white
+const BROAD = 0.2; // the largest weight of a head that spreads its attention
+
+/** Whether weights are shown on a logarithmic scale: as chosen, or where the text is long or the
+ * head broad. @param {string} scale @param {number} keys @param {number} most */
+export function isLogarithmic(scale, keys, most) {
+  return scale === "log" || (scale === "auto" && (keys > LONG || most < BROAD));
+}
+
 /** Weights below this are the lightest colour of the logarithmic scale. */
 export const LEAST = 1e-5;
 

@@ -2,9 +2,10 @@
 
 import { NO_CHANGE } from "./attention.js";
 import { css, isDark, lookup, placeBothWays } from "./colour.js";
-import { fillOptions, make, number, put, shown, tableHead, tokenText } from "./dom.js";
-import { besideSvg, exact, matrixSvg, sourceOf } from "./map.js";
-import { t } from "./language.js";
+import { exact, fillOptions, make, number, put, shown, tableHead, tokenText } from "./dom.js";
+import { phrase, t } from "./language.js";
+import { sourceOf } from "./map.js";
+import { besideSvg, matrixSvg } from "./matrixsvg.js";
 import {
   head,
   layerName,
@@ -51,10 +52,10 @@ export const compareView = {
 };
 
 function buildCompare() {
-  panes = ["First", "Second", "Difference"].map(
+  panes = [t("First map"), t("Second map"), t("Map of the difference")].map(
     (label, i) =>
       new Pane({
-        label: `${label} map`,
+        label,
         onpick: (r, c) => pick(i, r, c),
         onhover: (r, c) => tellCell(i, r, c),
         onsight: (sight) => moveAll(i, sight),
@@ -76,10 +77,10 @@ function buildCompare() {
     make(
       "div",
       { class: "controls" },
-      make("strong", {}, "Compare with"),
-      make("label", { class: "field" }, make("span", {}, "Text"), inputs.subject),
-      make("label", { class: "field" }, make("span", {}, "Layer"), inputs.layer),
-      make("label", { class: "field" }, make("span", {}, "Head"), inputs.head),
+      make("strong", {}, t("Compare with")),
+      make("label", { class: "field" }, make("span", {}, t("Text")), inputs.subject),
+      make("label", { class: "field" }, make("span", {}, t("Layer")), inputs.layer),
+      make("label", { class: "field" }, make("span", {}, t("Head")), inputs.head),
       note,
     ),
     make(
@@ -133,14 +134,14 @@ function tellCell(pane, r, c) {
     `${shown(cell.row.label, 24)} → ${shown(cell.column.label, 24)}`;
   const names = new Set([first, second].filter(Boolean).map(label));
   const line = (/** @type {string} */ name, /** @type {any} */ cell) =>
-    make("span", {}, `${name} ${cell ? exact(cell.weight) : "has no such tokens"}`);
+    make("span", {}, `${name} ${cell ? exact(cell.weight) : t("has no such tokens")}`);
   put(
     panes[pane].tip,
     [...names].map((name) => make("strong", {}, name)),
-    line("first", first),
-    line("second", second),
+    line(t("the first"), first),
+    line(t("the second"), second),
     first && second
-      ? make("span", {}, `difference ${number(first.weight - second.weight, 6)}`)
+      ? make("span", {}, `${t("difference")} ${number(first.weight - second.weight, 6)}`)
       : null,
   );
 }
@@ -210,7 +211,7 @@ function names() {
   return [
     name(head(), subject()),
     name(second, within),
-    "First − second (blue: more, orange: less)",
+    t("First − second (blue: more, orange: less)"),
   ];
 }
 
@@ -248,18 +249,21 @@ async function updateCompare(changed) {
 /** How different they are, and what is left out. @param {Both} both */
 function told({ a, b, rows, columns }) {
   if (!rows.length || !columns.length)
-    return "No difference is drawn: the two have no token in common.";
+    return t("No difference is drawn: the two have no token in common.");
   const [down, across] = [
     Math.max(a.rows.length, b.rows.length),
     Math.max(a.columns.length, b.columns.length),
   ];
   if (rows.length < down || columns.length < across) {
     const size = `${rows.length} × ${columns.length}`;
-    return `The difference is that of the ${size} tokens that both have; the others are left out.`;
+    return t(
+      "The difference is that of the {size} tokens that both have; the others are left out.",
+      { size },
+    );
   }
   if (!a.fits || !b.fits) return "";
   const moved = number(100 * meanDifference({ a, b, rows, columns }), 1);
-  return `On average ${moved} % of a row's weight is elsewhere.`;
+  return t("On average {moved} % of a row's weight is elsewhere.", { moved });
 }
 
 /** A row of the difference. @param {Both} both @param {number} at @returns {Float32Array} */
@@ -327,14 +331,14 @@ function drawRows({ a }) {
     make(
       "h2",
       {},
-      "What ",
-      tokenText(a.rows[r].label, 24),
-      " attends to, where the two differ most",
+      phrase("What {word} attends to, where the two differ most", {
+        word: tokenText(a.rows[r].label, 24),
+      }),
     ),
     make(
       "table",
       { class: "keys" },
-      tableHead(["token", "first", "second", "difference", ""]),
+      tableHead([t("token"), t("the first"), t("the second"), t("difference"), t("as a bar")]),
       make(
         "tbody",
         {},
@@ -400,7 +404,7 @@ function compareSvg() {
   if (!panes[2].element.parentElement.hidden) {
     const { rows, columns } = differenceOf(now);
     pictures.push([
-      "First − second",
+      t("First − second"),
       matrixSvg(title[2], rows, columns, (r) => differenceRow(now, r), panes[2]),
     ]);
   }

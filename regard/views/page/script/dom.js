@@ -63,6 +63,19 @@ export function fillOptions(select, names, chosen) {
   select.value = String(chosen);
 }
 
+/** The same for values with names. @param {any} select @param {[string, string][]} choices
+ * @param {string} chosen */
+export function fillChoices(select, choices, chosen) {
+  const said = choices.flat().join("\n");
+  if (select.dataset.said !== said)
+    put(
+      select,
+      choices.map(([value, name]) => make("option", { value }, name)),
+    );
+  select.dataset.said = said;
+  select.value = choices.some(([value]) => value === chosen) ? chosen : choices[0][0];
+}
+
 /**
  * The head of a table.
  * @param {any[]} columns their names, as text or elements */
@@ -109,6 +122,13 @@ export function number(value, places = 4) {
 export function small(value) {
   if (value === 0) return "0";
   return value < 1e-3 ? value.toExponential(1).replace("-", "−") : number(value);
+}
+
+/** A weight with six places, or its power of ten. @param {number} weight */
+export function exact(weight) {
+  return weight !== 0 && weight < 1e-4
+    ? weight.toExponential(3).replace("-", "−")
+    : number(weight, 6);
 }
 
 let fading = 0;

@@ -1,7 +1,8 @@
 // The explorer: a text is typed, a model reads it on the server, and the page shows it.
 
 import { make, put, say } from "./dom.js";
-import { begin, carried, failed, show } from "./main.js";
+import { t } from "./language.js";
+import { begin, carried, failed, retryButton, show } from "./main.js";
 import { setLayerKind } from "./model.js";
 import { ask, RemoteLayer } from "./remote.js";
 import { setInAddress, state } from "./state.js";
@@ -9,73 +10,87 @@ import { setInAddress, state } from "./state.js";
 /** @import {State} from "./state.js" */
 
 const { serve } = carried().content;
+const EXAMPLES = [
+  "The animal didn't cross the street because it was too tired.",
+  "She poured water from the bottle into the cup until it was full.",
+  "The keys to the old cabinet are on the table.",
+];
+const MOST_BESIDE = 4;
 /** @type {Object<string, any>} */
 const form = {};
 let running = "";
-const MOST_BESIDE = 4;
+/** Counts what was asked for: an answer to an earlier question is not shown. */
+let turn = 0;
 /** What is shown, the newest last. @type {{id: string, parcel: Parcel}[]} */
 let shownLooks = [];
 
+/** The form; made anew in another language it keeps what was typed. */
 function buildForm() {
+  const [text, model] = [form.text?.value ?? "", form.model?.value];
   form.model = make(
     "select",
-    { "aria-label": "Model" },
+    { "aria-label": t("Model") },
     serve.models.map((/** @type {any} */ m) => make("option", { value: m.name }, m.name)),
   );
+  if (model) form.model.value = model;
   form.text = make("textarea", {
     rows: 2,
-    "aria-label": "Text",
-    placeholder: "Type or paste a text …",
+    "aria-label": t("Text"),
+    placeholder: t("Type or paste a text …"),
     spellcheck: "false",
   });
-  form.go = make("button", { type: "submit", class: "strong" }, "Look");
-  form.stop = make("button", { type: "button", hidden: true, on: { click: stop } }, "Cancel");
-  form.bar = make("progress", { max: 1, value: 0, hidden: true, "aria-label": "Layers done" });
-  form.keep = make("input", { type: "checkbox" });
-  form.beside = make(
-    "label",
-    { class: "check", hidden: true },
-    form.keep,
-    "Beside what is shown, to compare",
-  );
-  form.told = make(
-    "span",
-    { class: "quiet", role: "status" },
-    `Texts of up to ${serve.most_tokens} tokens. Nothing leaves this machine.`,
-  );
+  form.text.value = text;
   form.text.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
     if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) form.element.requestSubmit();
   });
+  form.go = make("button", { type: "submit", class: "strong" }, t("Look"));
+  form.stop = make("button", { type: "button", hidden: true, on: { click: stop } }, t("Cancel"));
+  form.bar = make("progress", { max: 1, value: 0, hidden: true, "aria-label": t("Layers done") });
+  form.keep = make("input", { type: "checkbox" });
+  const beside = t("Beside what is shown, to compare");
+  form.beside = make("label", { class: "check", hidden: !text }, form.keep, beside);
+  const most = t("Texts of up to {n} tokens. Nothing leaves this machine.", {
+    n: serve.most_tokens,
+  });
+  form.told = make("span", { class: "quiet", role: "status" }, most);
+  const row = [form.model, form.go, form.stop, form.beside, form.bar, form.told];
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    look();
+  };
   form.element = make(
     "form",
-    {
-      class: "ask",
-      on: {
-        submit: (/** @type {Event} */ e) => {
-          e.preventDefault();
-          send().catch(tell);
-        },
-      },
-    },
+    { class: "ask", on: { submit } },
     form.text,
-    make(
-      "div",
-      { class: "ask-row" },
-      form.model,
-      form.go,
-      form.stop,
-      form.beside,
-      form.bar,
-      form.told,
-    ),
+    examples(),
+    make("div", { class: "ask-row" }, row),
   );
   return form.element;
 }
 
-/** @param {any} error */
-function tell(error) {
+/** Sentences to begin with: a click looks at one. */
+function examples() {
+  const one = (/** @type {string} */ text) => {
+    const click = () => {
+      form.text.value = text;
+      look();
+    };
+    return make("button", { type: "button", class: "example", lang: "en", on: { click } }, text);
+  };
+  return make("div", { class: "examples" }, make("span", {}, t("For example")), EXAMPLES.map(one));
+}
+
+/** Look at what is typed. */
+function look() {
+  const again = () => look();
+  send(form.text.value, form.model.value).catch((error) => tell(error, again));
+}
+
+/** What went wrong, and a way to try it again. @param {any} error @param {() => void} [again] */
+function tell(error, again) {
   busy(false);
-  form.told.textContent = error instanceof Error ? error.message : String(error);
+  const said = error instanceof Error ? error.message : String(error);
+  put(form.told, said, " ", again ? retryButton(again) : null);
 }
 
 /** @param {boolean} isBusy */
@@ -85,36 +100,49 @@ function busy(isBusy) {
   if (!isBusy) running = "";
 }
 
-async function send() {
+/** @param {string} text @param {string} model
+ * @param {boolean} [preview] of a text that nobody typed */
+async function send(text, model, preview = false) {
+  const mine = ++turn;
   busy(true);
-  form.told.textContent = "sent";
-  const body = JSON.stringify({ model: form.model.value, text: form.text.value });
+  form.go.disabled = !preview;
+  form.told.textContent = t("sent");
   const answer = await ask("/api/looks", {
     method: "POST",
-    body,
+    body: JSON.stringify({ model, text }),
     headers: { "content-type": "application/json" },
   });
-  let look = await answer.json();
-  const mine = (running = look.id);
-  const address = `/api/looks/${look.id}`;
-  while (look.state === "queued" || look.state === "running") {
-    form.told.textContent =
-      look.state === "queued"
-        ? "waiting for its turn"
-        : `${look.tokens} tokens: layer ${look.done} of ${look.layers}`;
-    form.bar.value = look.layers ? look.done / look.layers : 0;
-    await new Promise((go) => setTimeout(go, 150));
-    if (running !== mine) return;
-    look = await (await ask(address)).json();
-  }
-  if (look.state !== "done") throw new Error(look.error || `it was ${look.state}`);
-  form.told.textContent = "computing";
-  const found = await fetched(look.id);
+  const done = await finished(await answer.json(), mine);
+  if (!done) return;
+  form.told.textContent = t("computing");
+  const found = await fetched(done.id);
+  if (mine !== turn) return;
   const beside = form.keep.checked && shownLooks.length > 0;
   shownLooks = [...(beside ? shownLooks.slice(1 - MOST_BESIDE) : []), found];
-  history.replaceState(null, "", "#");
-  showAll(beside ? besideTheLast(shownLooks.length) : undefined);
-  put(form.told, `${look.tokens} tokens`);
+  if (preview) history.replaceState({ text, model }, "", "#");
+  else history.pushState({ text, model }, "", "#");
+  await showAll(beside ? besideTheLast(shownLooks.length) : undefined);
+  form.beside.hidden = preview;
+  form.told.textContent = t("{n} tokens", { n: done.tokens });
+}
+
+/** Wait for a look and tell how far it is; null if it was given up or another came after it.
+ * @param {any} look @param {number} mine @returns {Promise<any>} */
+async function finished(look, mine) {
+  if (mine === turn) running = look.id;
+  while (look.state === "queued" || look.state === "running") {
+    if (mine !== turn || running !== look.id) return forget(look.id);
+    const { tokens, done, layers } = look;
+    form.told.textContent =
+      look.state === "queued"
+        ? t("waiting for its turn")
+        : t("{tokens} tokens: layer {done} of {layers}", { tokens, done, layers });
+    form.bar.value = layers ? done / layers : 0;
+    await new Promise((go) => setTimeout(go, 150));
+    look = await (await ask(`/api/looks/${look.id}`)).json();
+  }
+  if (look.state !== "done") throw new Error(look.error || t("it was cancelled"));
+  return look;
 }
 
 /**
@@ -143,43 +171,51 @@ async function fetched(id) {
 }
 
 /** @param {Partial<State>} [first] */
-function showAll(first) {
+async function showAll(first) {
   busy(false);
   form.beside.hidden = false;
   document.documentElement.classList.remove("empty");
-  show(
-    shownLooks.map(({ parcel }) => parcel),
-    first,
-  ).catch(failed);
+  const parcels = shownLooks.map(({ parcel }) => parcel);
+  await show(parcels, first).catch(failed);
   setInAddress("look", shownLooks.map(({ id }) => id).join("."));
 }
 
-/** The looks that an address names, as long as the server has them. @param {string} address */
+/** The looks that an address names, as long as the server has them; after that, the text again.
+ * @param {string} address */
 async function restore(address) {
   const { hash } = new URL(address);
   const wanted = new URLSearchParams(hash.slice(1)).get("look") ?? "";
+  const { text = "", model = "" } = history.state ?? {};
+  if (text) form.text.value = text;
+  if (model) form.model.value = model;
   if (!/^[0-9a-f.]+$/.test(wanted) || wanted === shownLooks.map(({ id }) => id).join(".")) return;
   try {
     shownLooks = await Promise.all(wanted.split(".").slice(0, MOST_BESIDE).map(fetched));
-    history.replaceState(null, "", hash);
-    showAll();
+    history.replaceState(history.state, "", hash);
+    await showAll();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : error;
-    form.told.textContent = `What this address shows is gone: ${reason}`;
+    const reason = error instanceof Error ? error.message : String(error);
+    const again = () => void (text ? look() : restore(address));
+    tell(new Error(t("What this address shows is gone: {reason}.", { reason })), again);
   }
 }
 
-async function stop() {
-  const id = running;
-  busy(false);
-  form.told.textContent = "cancelled";
-  if (id) await ask(`/api/looks/${id}`, { method: "DELETE" }).catch(tell);
-  say("Cancelled");
+function stop() {
+  busy(false); // whoever waits for it finds that it is no longer wanted
+  form.told.textContent = t("cancelled");
+  say(t("Cancelled"));
+}
+
+/** Stop a look that nobody waits for. @param {string} id */
+async function forget(id) {
+  await ask(`/api/looks/${id}`, { method: "DELETE" }).catch(() => null);
+  return null;
 }
 
 document.documentElement.classList.add("empty");
 setLayerKind(RemoteLayer);
 begin(buildForm);
 form.text.focus();
-addEventListener("hashchange", (event) => void restore(event.newURL));
-restore(location.href);
+addEventListener("popstate", () => void restore(location.href));
+if (location.hash.includes("look=")) restore(location.href);
+else send(EXAMPLES[0], form.model.value, true).catch(tell);

@@ -1,7 +1,8 @@
 // What can be taken away: a picture, a table, a link.
 
 import { make, say } from "./dom.js";
-import { head, layer, nameOf, subject } from "./model.js";
+import { t } from "./language.js";
+import { head, layer, subject } from "./model.js";
 import { state, toFragment } from "./state.js";
 
 /** @typedef {{columns: string[], rows: (string | number)[][], part?: string}} Table
@@ -98,13 +99,14 @@ export function toPng(canvas) {
 export function save(content, ending, kind) {
   const blob = typeof content === "string" ? new Blob([content], { type: kind }) : content;
   const address = URL.createObjectURL(blob);
-  const name = `regard ${state.view} ${nameOf(head())}`.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+  const place = `layer-${layer().data.number}-head-${head().number}`;
+  const name = `regard-${state.view}-${place}`;
   const link = make("a", { href: address, download: `${name}.${ending}` });
   document.body.append(link);
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(address), 10000);
-  say(`Saved ${link.download}`);
+  say(t("Saved {file}", { file: link.download }));
 }
 
 /** @param {string | Blob} content @param {string} what */
@@ -112,10 +114,15 @@ export async function copy(content, what) {
   try {
     if (typeof content === "string") await navigator.clipboard.writeText(content);
     else await navigator.clipboard.write([new ClipboardItem({ [content.type]: content })]);
-    say(`${what} copied`);
+    say(t("{what} copied", { what }));
   } catch {
-    if (typeof content === "string" && copyOldWay(content)) return say(`${what} copied`);
-    say(`${what} could not be copied: the browser does not allow it here. Saving it works.`);
+    if (typeof content === "string" && copyOldWay(content))
+      return say(t("{what} copied", { what }));
+    say(
+      t("{what} could not be copied: the browser does not allow it here. Saving it works.", {
+        what,
+      }),
+    );
   }
 }
 

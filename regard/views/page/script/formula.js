@@ -57,6 +57,7 @@ const FORMULAS = {
     sign("="),
     math("mfrac", row(bold("exp"), sub("e", "ij")), row(sumOver("m"), bold("exp"), sub("e", "im"))),
   ],
+  lse: () => [bold("log"), sumOver("j"), bold("exp"), sub("e", "ij")],
   weighted: () => [sub("a", "ij"), sub("v", "j")],
   context: () => [sub("c", "i"), sign("="), sumOver("j"), sub("a", "ij"), sub("v", "j")],
   concatenated: () => [
@@ -88,4 +89,23 @@ export function formula(name) {
   made.setAttribute("display", "inline");
   made.setAttribute("class", "formula");
   return made;
+}
+
+/** A formula that comes as text, such as "norm(x_i + W_2 gelu(W_1 x_i))": names, what stands below
+ * them, and signs. @param {string} text */
+export function typeset(text) {
+  const parts = text.match(/[\p{L}^~]+|\d+(?:\.\d+)?|_\{[^}]*\}|_\w+|\S/gu) ?? [];
+  /** @type {any[]} */
+  const made = [];
+  for (const part of parts) {
+    if (part.startsWith("_") && made.length) {
+      const below = part.replace(/[_{}]/g, "");
+      made.push(math("msub", made.pop(), math("mi", below)));
+    } else if (/^\d/.test(part)) made.push(math("mn", part));
+    else if (/^\p{L}/u.test(part)) made.push(part.length > 1 ? bold(part) : id(part));
+    else made.push(sign(part));
+  }
+  const whole = math("math", row(...made));
+  whole.setAttribute("class", "formula own");
+  return whole;
 }

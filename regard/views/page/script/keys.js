@@ -1,38 +1,41 @@
 // The keyboard: everything can be done with it, and ? says how.
 
 import { make } from "./dom.js";
+import { t } from "./language.js";
 import { model } from "./model.js";
 import { moveHead, moveKey, moveLayer, moveQuery } from "./move.js";
 import { strongest } from "./overview.js";
-import { PALETTES } from "./colour.js";
+import { palettes } from "./colour.js";
 import { toggle } from "./reading.js";
 import { choose, state } from "./state.js";
 import { VIEWS } from "./views.js";
 import { mask, takeBack } from "./whatif.js";
 
-/** @type {[string, string][]} */
-const HELP = [
-  ["1 … 6", "Overview, Head, Map, Steps, Reading, Compare"],
-  ["↑ ↓", "the token before, after (that attends)"],
-  ["← →", "the token before, after (attended to)"],
-  ["[ ]", "the head before, after"],
-  ["{ }", "the layer before, after"],
-  ["g", "the head with the strongest link between the two tokens"],
-  ["/", "find a token"],
-  ["w", "subwords or words"],
-  ["s", "sinks: first and special tokens shown or hidden"],
-  ["l", "linear or logarithmic colours"],
-  ["c", "other colours"],
-  ["a", "lines of all tokens or of the chosen one"],
-  ["m", "what if: mask the token attended to"],
-  ["r", "back to the model's own numbers"],
-  ["+ − 0", "in the map: zoom in, out, show all; Shift with arrows moves it"],
-  ["Space", "in Reading: play, pause"],
-  ["t", "the numbers as a table"],
-  ["e", "export and copy"],
-  ["d", "dark or light"],
-  ["?", "this help"],
-];
+/** Keys and what they do. @returns {[string, string][]} */
+function help() {
+  return [
+    [`1 … ${VIEWS.length}`, VIEWS.map(({ title }) => title()).join(t(", "))],
+    ["↑ ↓", t("the token before, after (that attends)")],
+    ["← →", t("the token before, after (attended to); in Sentence, the word before, after")],
+    ["[ ]", t("the head before, after")],
+    ["{ }", t("the layer before, after")],
+    ["g", t("the head with the strongest link between the two tokens")],
+    ["/", t("find a token")],
+    ["w", t("subwords or words")],
+    ["s", t("sinks: first and special tokens shown or hidden")],
+    ["l", t("linear or logarithmic colours")],
+    ["c", t("other colours")],
+    ["a", t("lines of all tokens or of the chosen one")],
+    ["m", t("what if: mask the token attended to")],
+    ["r", t("back to the model's own numbers")],
+    ["+ − 0", t("in the map: zoom in, out, show all; Shift with arrows moves it")],
+    [t("Space"), t("in Reading: play, pause")],
+    ["t", t("the numbers as a table")],
+    ["e", t("export and copy")],
+    ["d", t("dark or light")],
+    ["?", t("this help")],
+  ];
+}
 
 /** @type {any} */
 let dialog;
@@ -51,11 +54,11 @@ export function buildHelp() {
   dialog = make(
     "dialog",
     { class: "help", "aria-labelledby": "help-title" },
-    make("h2", { id: "help-title" }, "Keyboard"),
+    make("h2", { id: "help-title" }, t("Keyboard")),
     make(
       "dl",
       {},
-      HELP.map(([key, what]) =>
+      help().map(([key, what]) =>
         make(
           "div",
           {},
@@ -71,13 +74,13 @@ export function buildHelp() {
     make(
       "p",
       { class: "quiet" },
-      "Tab goes from part to part. In lists and grids the arrow keys move inside.",
+      t("Tab goes from part to part. In lists and grids the arrow keys move inside."),
     ),
-    make("label", { class: "check" }, off, "Keys work without Ctrl or Alt"),
+    make("label", { class: "check" }, off, t("Keys work without Ctrl or Alt")),
     make(
       "button",
       { type: "button", class: "strong", on: { click: () => dialog.close() } },
-      "Close",
+      t("Close"),
     ),
   );
   return dialog;
@@ -87,12 +90,17 @@ export function showHelp() {
   dialog.showModal();
 }
 
+function nextPalette() {
+  const names = palettes().map(([name]) => name);
+  return names[(names.indexOf(state.palette) + 1) % names.length];
+}
+
 /** @type {Object<string, () => void>} */
 const ACTS = {
   ArrowUp: () => moveQuery(-1),
   ArrowDown: () => moveQuery(1),
-  ArrowLeft: () => moveKey(-1),
-  ArrowRight: () => moveKey(1),
+  ArrowLeft: () => (state.view === "sentence" ? moveQuery(-1) : moveKey(-1)),
+  ArrowRight: () => (state.view === "sentence" ? moveQuery(1) : moveKey(1)),
   "[": () => moveHead(-1),
   "]": () => moveHead(1),
   "{": () => moveLayer(-1),
@@ -101,8 +109,8 @@ const ACTS = {
   "/": () => document.getElementById("find")?.focus(),
   w: () => choose({ words: !state.words }),
   s: () => choose({ sinks: !state.sinks }),
-  l: () => choose({ log: !state.log }),
-  c: () => choose({ palette: PALETTES[(PALETTES.indexOf(state.palette) + 1) % PALETTES.length] }),
+  l: () => choose({ scale: state.scale === "log" ? "linear" : "log" }),
+  c: () => choose({ palette: nextPalette() }),
   a: () => choose({ all: !state.all }),
   m: () => mask(state.key),
   r: takeBack,

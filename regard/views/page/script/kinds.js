@@ -1,25 +1,39 @@
 // What kind of head it is, by the definitions of `regard heads` (docs/heads.md):
 //
 //   score  = mean over queries i that have targets T_i of the pattern of Σ_{j in T_i} a[i,j]
-//   chance = what attention spread evenly would give      excess = (score − chance) / (1 − chance)
+//   chance = what attention spread evenly would give   excess = (score − chance) / (1 − chance)
 
 import { Head } from "./attention.js";
+import { t } from "./language.js";
 /** @import {Text} from "./data.js" */
 
 /** @typedef {{kind: string, share: number, entropy: number}} Summary */
 
+/** Kinds by name: what they are called, and what they look at.
+ * @type {Object<string, () => [string, string]>} */
 export const KINDS = {
-  previous: "to the token before",
-  next: "to the token after",
-  same: "to itself",
-  first: "to the first token",
-  separator: "to special tokens and punctuation",
-  repeat: "to the same token elsewhere",
-  induction: "to what followed the same token before",
-  local: "near by",
-  broad: "spread over all",
-  mixed: "no one pattern",
+  previous: () => [t("previous"), t("to the token before")],
+  next: () => [t("next"), t("to the token after")],
+  same: () => [t("same"), t("to itself")],
+  first: () => [t("first"), t("to the first token")],
+  separator: () => [t("separator"), t("to special tokens and punctuation")],
+  repeat: () => [t("repeat"), t("to the same token elsewhere")],
+  induction: () => [t("induction"), t("to what followed the same token before")],
+  local: () => [t("local"), t("near by")],
+  broad: () => [t("broad"), t("spread over all")],
+  mixed: () => [t("mixed"), t("no one pattern")],
 };
+
+/** @param {string} kind */
+export function kindName(kind) {
+  return KINDS[kind]?.()[0] ?? kind;
+}
+
+/** @param {string} kind */
+export function kindMeaning(kind) {
+  return KINDS[kind]?.()[1] ?? "";
+}
+
 const PATTERNS = ["previous", "next", "same", "first", "separator", "repeat", "induction", "local"];
 const WINDOW = 3;
 const CLEAR = 0.3;

@@ -1,17 +1,29 @@
 // Head: the tokens in two columns, and lines for the strongest weights between them.
 
 import { isDark } from "./colour.js";
-import { make, number, put, shown, svg, tokenText } from "./dom.js";
+import { keepingFocus, make, number, put, shown, svg, tokenText } from "./dom.js";
 import { t } from "./language.js";
 import { head, isRightToLeft, layer, nameOf, picture, readyHead, textsOf } from "./model.js";
 import { rowTable } from "./picture.js";
 import { choose, state } from "./state.js";
+import {
+  between,
+  COLOURS,
+  drawnHeads,
+  opacityOf,
+  strandsOf,
+  strokesOf,
+  withHead,
+} from "./strands.js";
+/** @import {Strand} from "./strands.js" */
 /** @import {Picture, Unit} from "./picture.js" */
 
-const ROW = 24;
-const MOST_LINES = 2500;
-const STRENGTHS = 14;
-/** @typedef {{from: number, to: number, weight: number}} Line */
+const LEAST_ROW = 24; // pixels
+const MOST_ROW = 60;
+const MOST_MOVING = 1500; // lines that can move at once
+const MOTION = 200; // milliseconds
+/** Pixels of a row: as many as fill the height. */
+let row = LEAST_ROW;
 
 /** @type {any} */
 let board;
@@ -25,6 +37,8 @@ let sides = { left: null, right: null };
 let chosenOnly;
 /** @type {any} */
 let share;
+/** @type {any} */
+let chips;
 
 export const headView = {
   name: "head",
@@ -54,6 +68,11 @@ function buildLines() {
     type: "checkbox",
     on: { change: () => choose({ all: !chosenOnly.checked }) },
   });
+  chips = make("div", {
+    class: "head-chips",
+    role: "group",
+    "aria-label": t("Heads over each other"),
+  });
   share = make("input", {
     type: "range",
     min: 5,
@@ -61,7 +80,7 @@ function buildLines() {
     step: 5,
     on: { input: () => choose({ share: share.value / 100 }) },
   });
-  addEventListener("resize", () => state.view === "head" && drawLines());
+  addEventListener("resize", () => state.view === "head" && drawLines(false));
   return make(
     "div",
     { class: "view-head" },
@@ -71,13 +90,43 @@ function buildLines() {
       make(
         "label",
         { class: "field" },
-        make("span", {}, "Draw the strongest, up to this share of each row"),
+        make("span", {}, t("Draw the strongest, up to this share of each row")),
         share,
       ),
-      make("label", { class: "check" }, chosenOnly, "Chosen token only"),
+      make("label", { class: "check" }, chosenOnly, t("Chosen token only")),
+      chips,
       note,
     ),
     board,
+  );
+}
+
+/** Heads to draw over each other, each in its colour. */
+function fillHeads() {
+  const shownHeads = drawnHeads();
+  const chip = (/** @type {number} */ place) => {
+    const isDrawn = shownHeads.includes(place);
+    return make(
+      "button",
+      {
+        type: "button",
+        class: "head-chip",
+        "aria-pressed": String(isDrawn),
+        "data-focus": `head ${place}`,
+        disabled: place === state.head,
+        style: { "--colour": isDrawn ? colourOf(place, false) : "transparent" },
+        on: { click: () => choose({ heads: withHead(place) }) },
+      },
+      String(layer().heads[place].number),
+    );
+  };
+  chips.hidden = layer().heads.length < 2;
+  keepingFocus(chips, () =>
+    put(
+      chips,
+      make("span", {}, t("Heads over each other")),
+      layer().heads.map((_, place) => chip(place)),
+    ),
   );
 }
 
@@ -87,7 +136,7 @@ function list(side) {
     class: `tokens ${side}`,
     role: "listbox",
     tabindex: 0,
-    "aria-label": side === "from" ? "Tokens that attend" : "Tokens attended to",
+    "aria-label": side === "from" ? t("Tokens that attend") : t("Tokens attended to"),
     on: {
       keydown: (/** @type {KeyboardEvent} */ e) => moveInList(e, side),
       click: (/** @type {any} */ e) => {
@@ -135,7 +184,7 @@ function hover(side, at) {
   const next = at < 0 ? null : { side, at };
   if (next?.at === hovered?.at && next?.side === hovered?.side) return;
   hovered = next;
-  drawLines();
+  strokeLines(drawn);
   fillTokens();
 }
 
@@ -144,159 +193,132 @@ async function updateLines(changed) {
   chosenOnly.checked = !state.all;
   share.value = String(Math.round(state.share * 100));
   await readyHead();
+  await Promise.all(drawnHeads().map((place) => layer().heads[place].ready()));
   const [from] = textsOf(layer());
   board.classList.toggle("mirrored", isRightToLeft(from));
-  drawLines();
+  fillHeads();
+  drawLines(["head", "layer", "change", "heads", "share"].some((name) => changed.has(name)));
   if (changed.has("query") || changed.has("view")) bringIntoSight();
   fillTokens();
 }
 
 function bringIntoSight() {
-  const at = picture().rowOf(state.query) * ROW;
-  if (at < board.scrollTop || at > board.scrollTop + board.clientHeight - 2 * ROW) {
+  const at = picture().rowOf(state.query) * row;
+  if (at < board.scrollTop || at > board.scrollTop + board.clientHeight - 2 * row) {
     board.scrollTop = at - board.clientHeight / 3;
   }
 }
 
-/** The strongest links of a row that together make the share of its weight.
- * @param {Picture} of @param {number} r @returns {Line[]} */
-function strongestOf(of, r) {
-  const row = of.row(r);
-  const sorted = row.slice().sort();
-  let least = Infinity;
-  let sum = 0;
-  for (let at = sorted.length - 1; at >= 0 && sorted[at] > 0 && sum < state.share - 1e-6; at--) {
-    least = sorted[at];
-    sum += least;
-  }
-  const lines = [];
-  for (let c = 0; c < row.length; c++)
-    if (row[c] >= least) lines.push({ from: r, to: c, weight: row[c] });
-  return lines;
-}
-
-/** Of a text too long for all its lines, those of the rows in sight. @param {Picture} of */
-function rowsInSight(of) {
-  const first = Math.max(0, Math.floor(board.scrollTop / ROW));
-  const count = Math.ceil(board.clientHeight / ROW) + 1;
+/** The rows that are drawn: all, or of a text too long for that, those in sight. */
+function rows() {
+  const of = picture();
+  if (of.fits) return of.rows.map((_, r) => r);
+  const first = Math.max(0, Math.floor(board.scrollTop / row));
+  const count = Math.ceil(board.clientHeight / row) + 1;
   return Array.from({ length: Math.min(count, of.rows.length - first) }, (_, r) => first + r);
 }
 
-/** The lines to draw, and how much of all weight they are. @param {Picture} of */
-export function chosenLines(of) {
-  const only = !state.all;
-  const rows = only
-    ? [of.rowOf(state.query)]
-    : of.fits
-      ? of.rows.map((_, r) => r)
-      : rowsInSight(of);
-  let lines = rows.flatMap((r) => strongestOf(of, r));
-  const wanted = lines.length;
-  if (wanted > MOST_LINES) lines = lines.sort((a, b) => b.weight - a.weight).slice(0, MOST_LINES);
-  const sum = lines.reduce((total, line) => total + line.weight, 0);
-  return { lines, wanted, rows: rows.length, covered: sum / Math.max(1, rows.length) };
-}
-
-/** @type {{of: Picture, lines: Line[]} | null} */
-let drawn = null;
+/** What is drawn, and from what it moves there. @type {Strand[]} */
+let drawn = [];
+let frame = 0;
 
 function scrolled() {
   fillTokens();
-  if (drawn && !drawn.of.fits) drawLines();
-  else strokeLines();
+  if (!picture().fits) drawLines(false);
+  else strokeLines(drawn);
 }
 
-function drawLines() {
+/** @param {boolean} moving */
+function drawLines(moving) {
   if (!head().isReady) return;
   const of = picture();
-  const { lines, wanted, rows, covered } = chosenLines(of);
-  drawn = { of, lines };
-  const height = Math.max(of.rows.length, of.columns.length) * ROW;
-  sides.left.style.height = sides.right.style.height = `${height}px`;
-  strokeLines();
-  const kept =
-    wanted > lines.length
-      ? `the strongest ${lines.length} of ${wanted} lines`
-      : `${lines.length} lines`;
-  const sink = of.dropped
-    ? ` ${of.dropped} sink ${of.dropped > 1 ? "columns" : "column"} hidden, rows renormalised ` +
-      `(this row had ${number(100 * of.sunk(of.rowOf(state.query)), 1)} % there).`
-    : "";
-  const whole = rows > 1 ? `${rows} rows` : "the row";
-  note.textContent = `${kept}: ${number(100 * covered, 0)} % of the weight of ${whole}.${sink}`;
+  const count = Math.max(of.rows.length, of.columns.length);
+  row = Math.max(LEAST_ROW, Math.min(MOST_ROW, Math.floor((board.clientHeight - 2) / count)));
+  board.style.setProperty("--row", `${row}px`);
+  sides.left.style.height = sides.right.style.height = `${count * row}px`;
+  const { strands, wanted, rows: some, covered } = strandsOf(rows());
+  const old = drawn;
+  drawn = strands;
+  tellDrawn(wanted, some, covered);
+  cancelAnimationFrame(frame);
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  if (!moving || still || old.length + strands.length > MOST_MOVING) return strokeLines(strands);
+  const start = performance.now();
+  const go = (/** @type {number} */ at) => {
+    const part = Math.max(0, Math.min(1, (at - start) / MOTION));
+    strokeLines(part < 1 ? between(old, strands, 1 - (1 - part) ** 3) : strands);
+    if (part < 1) frame = requestAnimationFrame(go);
+  };
+  frame = requestAnimationFrame(go);
 }
 
-/** Draw the lines that cross what is in sight. */
-function strokeLines() {
-  if (!drawn) return;
+/** @param {number} wanted @param {number} some rows @param {number} covered */
+function tellDrawn(wanted, some, covered) {
+  const of = picture();
+  const values = { count: drawn.length, wanted, rows: some, percent: number(100 * covered, 0) };
+  const said = [
+    wanted > drawn.length
+      ? t("the strongest {count} of {wanted} lines: {percent} % of the weight.", values)
+      : t("{count} lines: {percent} % of the weight of {rows} rows.", values),
+  ];
+  if (of.dropped) {
+    const sunk = number(100 * of.sunk(of.rowOf(state.query)), 1);
+    said.push(t("Sinks hidden, rows renormalised (this row had {sunk} % there).", { sunk }));
+  }
+  note.textContent = said.join(" ");
+}
+
+/** @param {Strand} strand */
+function isBright(strand) {
+  const of = picture();
+  const focus = hovered ?? { side: "from", at: of.rowOf(state.query) };
+  return (focus.side === "from" ? strand.from : strand.to) === focus.at;
+}
+
+/** @param {number} place of a head @param {boolean} bright */
+function colourOf(place, bright) {
+  const heads = drawnHeads();
+  const colours = COLOURS[isDark() ? "dark" : "light"];
+  if (heads.length > 1) return colours[Math.max(0, heads.indexOf(place))];
+  return colours[bright ? 1 : 0];
+}
+
+/** Draw the lines that cross what is in sight. @param {Strand[]} strands */
+function strokeLines(strands) {
   const ratio = devicePixelRatio || 1;
   const [width, height] = [drawing.parentElement.clientWidth, board.clientHeight];
   [drawing.width, drawing.height] = [Math.round(width * ratio), Math.round(height * ratio)];
   drawing.style.height = `${height}px`;
   const context = drawing.getContext("2d");
-  const style = getComputedStyle(board);
+  const faint = getComputedStyle(board).getPropertyValue("--quiet");
   const top = board.scrollTop;
-  const inSight = drawn.lines.filter((line) => {
-    const [y1, y2] = [(line.from + 0.5) * ROW - top, (line.to + 0.5) * ROW - top];
+  const inSight = strands.filter((strand) => {
+    const [y1, y2] = [(strand.from + 0.5) * row - top, (strand.to + 0.5) * row - top];
     return Math.max(y1, y2) >= 0 && Math.min(y1, y2) <= height;
   });
   context.setTransform(ratio, 0, 0, ratio, 0, -top * ratio);
-  for (const { d, strength, bright } of pathsOf(drawn.of, inSight, width)) {
-    context.strokeStyle = style.getPropertyValue(bright ? "--bright" : "--link");
-    context.globalAlpha = opacity(strength, bright);
-    context.lineWidth = 0.6 + 2.6 * strength;
-    context.stroke(new Path2D(d));
+  const mirrored = board.classList.contains("mirrored");
+  for (const stroke of strokesOf(inSight, { width, row, mirrored }, isBright)) {
+    context.strokeStyle = stroke.faded ? faint : colourOf(stroke.head, stroke.bright);
+    context.globalAlpha = opacityOf(stroke, Boolean(hovered));
+    context.lineWidth = 0.6 + (row / 9) * stroke.strength;
+    context.stroke(new Path2D(stroke.d));
   }
-}
-
-/** @param {number} strength @param {boolean} bright */
-function opacity(strength, bright) {
-  return (0.08 + 0.82 * strength) * (hovered && !bright ? 0.25 : 1);
-}
-
-/** Lines of like strength are one path each: thousands of them stay quick.
- * @param {Picture} of @param {Line[]} lines @param {number} width
- * @returns {{d: string, strength: number, bright: boolean}[]} */
-function pathsOf(of, lines, width) {
-  const mirrored = board?.classList.contains("mirrored");
-  const focus = hovered ?? (state.all ? null : { side: "from", at: of.rowOf(state.query) });
-  const chosen = of.rowOf(state.query);
-  const [x1, x2] = mirrored ? [width, 0] : [0, width];
-  const bend = (x2 - x1) * 0.4;
-  /** @type {Map<number, string[]>[]} */
-  const groups = [new Map(), new Map()];
-  for (const line of lines) {
-    const bright = focus
-      ? (focus.side === "from" ? line.from : line.to) === focus.at
-      : line.from === chosen;
-    const group = groups[Number(bright)];
-    const strength = Math.max(1, Math.ceil(Math.min(1, line.weight) * STRENGTHS));
-    const [y1, y2] = [(line.from + 0.5) * ROW, (line.to + 0.5) * ROW];
-    if (!group.has(strength)) group.set(strength, []);
-    group.get(strength)?.push(`M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`);
-  }
-  return groups.flatMap((group, bright) =>
-    [...group].map(([strength, parts]) => ({
-      d: parts.join(""),
-      strength: strength / STRENGTHS,
-      bright: bright === 1,
-    })),
-  );
 }
 
 function fillTokens() {
   if (!head().isReady) return;
   const of = picture();
-  const row = of.row(hovered?.side === "from" ? hovered.at : of.rowOf(state.query));
+  const weights = of.row(hovered?.side === "from" ? hovered.at : of.rowOf(state.query));
   fillSide(sides.left, of.rows, of.rowOf(state.query), null);
-  fillSide(sides.right, of.columns, of.columnOf(state.key), row);
+  fillSide(sides.right, of.columns, of.columnOf(state.key), weights);
 }
 
 /** Only the tokens in sight are elements. @param {any} side @param {Unit[]} units
  * @param {number} chosen @param {Float32Array | null} weights */
 function fillSide(side, units, chosen, weights) {
-  const first = Math.max(0, Math.floor(board.scrollTop / ROW) - 15);
-  const last = Math.min(units.length, first + Math.ceil(board.clientHeight / ROW) + 30);
+  const first = Math.max(0, Math.floor(board.scrollTop / row) - 15);
+  const last = Math.min(units.length, first + Math.ceil(board.clientHeight / row) + 30);
   const made = [];
   for (let i = first; i < last; i++) {
     const weight = weights ? weights[i] : null;
@@ -313,7 +335,7 @@ function fillSide(side, units, chosen, weights) {
           "data-number": units[i].number,
           "data-at": i,
           title: `${units[i].number}: ${shown(units[i].label, 200)}`,
-          style: { top: `${i * ROW}px`, "--weight": weight ?? 0 },
+          style: { top: `${i * row}px`, "--weight": weight ?? 0 },
         },
         tokenText(units[i].label),
         weight === null
@@ -333,55 +355,39 @@ function fillSide(side, units, chosen, weights) {
 /** The view as one SVG picture with its text as text. @returns {SVGElement} */
 function linesSvg() {
   const of = picture();
-  const { lines } = chosenLines(of);
+  const { strands } = strandsOf(rows());
   const [label, middle] = [150, 320];
-  const height = Math.max(of.rows.length, of.columns.length) * ROW;
-  const ink = isDark() ? "#e8e8ea" : "#1c1d21";
-  const back = isDark() ? "#16181d" : "#ffffff";
-  const words = (
-    /** @type {Unit[]} */ units,
-    /** @type {number} */ x,
-    /** @type {string} */ anchor,
-  ) =>
-    units.map((unit, i) =>
-      svg(
-        "text",
-        {
-          x,
-          y: (i + 0.5) * ROW + 4,
-          "text-anchor": anchor,
-          fill: ink,
-          "font-family": "system-ui, sans-serif",
-          "font-size": 13,
-        },
-        shown(unit.label, 24),
-      ),
-    );
-  const colours = isDark() ? ["#8fb4ff", "#ffb066"] : ["#2f5fd0", "#b3430b"];
-  const group = svg(
-    "g",
-    { transform: `translate(${label + 8} 0)`, fill: "none" },
-    pathsOf(of, lines, middle - 16).map(({ d, strength, bright }) =>
-      svg("path", {
-        d,
-        stroke: colours[Number(bright)],
-        "stroke-width": (0.6 + 2.6 * strength).toFixed(2),
-        "stroke-opacity": opacity(strength, bright).toFixed(3),
-      }),
-    ),
+  const height = Math.max(of.rows.length, of.columns.length) * row;
+  const width = 2 * label + middle;
+  const room = { width: middle - 16, row, mirrored: board.classList.contains("mirrored") };
+  const paths = strokesOf(strands, room, isBright).map((stroke) =>
+    svg("path", {
+      d: stroke.d,
+      stroke: stroke.faded ? "#808691" : colourOf(stroke.head, stroke.bright),
+      "stroke-width": (0.6 + (row / 9) * stroke.strength).toFixed(2),
+      "stroke-opacity": opacityOf(stroke, false).toFixed(3),
+    }),
   );
   return svg(
     "svg",
-    {
-      xmlns: "http://www.w3.org/2000/svg",
-      width: 2 * label + middle,
-      height,
-      viewBox: `0 0 ${2 * label + middle} ${height}`,
-    },
+    { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` },
     svg("title", {}, nameOf(head())),
-    svg("rect", { width: "100%", height: "100%", fill: back }),
-    words(of.rows, label, "end"),
-    group,
-    words(of.columns, label + middle, "start"),
+    svg("rect", { width: "100%", height: "100%", fill: isDark() ? "#16181d" : "#ffffff" }),
+    wordsSvg(of.rows, label, "end"),
+    svg("g", { transform: `translate(${label + 8} 0)`, fill: "none" }, paths),
+    wordsSvg(of.columns, label + middle, "start"),
+  );
+}
+
+/** @param {Unit[]} units @param {number} x @param {string} anchor */
+function wordsSvg(units, x, anchor) {
+  const style = {
+    "text-anchor": anchor,
+    fill: isDark() ? "#e8e8ea" : "#1c1d21",
+    "font-family": "system-ui, sans-serif",
+    "font-size": 13,
+  };
+  return units.map((unit, i) =>
+    svg("text", { x, y: (i + 0.5) * row + 4, ...style }, shown(unit.label, 24)),
   );
 }

@@ -1,7 +1,7 @@
 // The page: its frame around the views, and what happens when something is chosen.
 
 import { isChange, NO_CHANGE } from "./attention.js";
-import { isDark } from "./colour.js";
+import { isDark, palettes, scales } from "./colour.js";
 import { resetCompare } from "./compare.js";
 import { make, number, put, say, shown, tokenText } from "./dom.js";
 import { buildHelp, listenToKeys, showHelp } from "./keys.js";
@@ -150,7 +150,8 @@ function inside(next) {
     key: within(next.key, of.data.shape[1]),
   };
   if (!isView(known.view)) known.view = VIEWS[0].name;
-  if (!["ink", "viridis", "grey"].includes(known.palette)) known.palette = "ink";
+  if (!palettes().some(([name]) => name === known.palette)) known.palette = "ink";
+  if (!scales().some(([name]) => name === known.scale)) known.scale = "auto";
   if (!["layer", "entropy", "link", "kind"].includes(known.sort)) known.sort = "layer";
   known.share = Math.max(0.05, Math.min(1, known.share || 0.6));
   if (s !== state.subject) known.change = NO_CHANGE;
@@ -188,7 +189,7 @@ function setLanguage() {
   speak(state.lang || preferred());
   if (language() === before) return false;
   buildPage();
-  tellMade();
+  tellMade().catch(failed);
   return true;
 }
 
@@ -206,7 +207,17 @@ export function failed(error) {
   const said = t("This could not be shown: {reason}", { reason });
   say(said);
   parts.changed.hidden = false;
-  put(parts.changed, said);
+  parts.changed.classList.remove("change");
+  const again = () => {
+    parts.changed.hidden = true;
+    redraw();
+  };
+  put(parts.changed, `${said} `, model.subjects.length ? retryButton(again) : null);
+}
+
+/** @param {() => void} again */
+export function retryButton(again) {
+  return make("button", { type: "button", on: { click: again } }, t("Try again"));
 }
 
 function updateTitle() {
@@ -220,6 +231,7 @@ function updateTitle() {
 function updateBanner() {
   const { change } = state;
   parts.changed.hidden = !isChange(change);
+  parts.changed.classList.toggle("change", isChange(change));
   if (!isChange(change)) return;
   const [, to] = textsOf(layer());
   const masked = [...change.masked].map((j) => shown(tokenOf(to, j), 20)).join(t(", "));
@@ -252,10 +264,17 @@ async function tellMade() {
     arrays,
   } = subject();
   const check = make("span", { id: "whole" }, t("checking the data …"));
+  const version = { version: regard };
   const made = half
-    ? "Made by regard {version} from half-precision vectors; this page computes every weight. "
-    : "Made by regard {version} from float32 vectors; this page computes every weight. ";
-  put(parts.made, t(made, { version: regard }), check, ` SHA-256 ${sha256.slice(0, 12)}….`);
+    ? t(
+        "Made by regard {version} from half-precision vectors; this page computes every weight. ",
+        version,
+      )
+    : t(
+        "Made by regard {version} from float32 vectors; this page computes every weight. ",
+        version,
+      );
+  put(parts.made, made, check, ` SHA-256 ${sha256.slice(0, 12)}….`);
   await new Promise((go) => setTimeout(go, 600)); // the picture first
   const whole = await arrays.isWhole(sha256);
   check.textContent =
@@ -286,7 +305,7 @@ export async function show(parcels, first) {
   const rest = { sight: "", other: null, change: NO_CHANGE, view: "sentence", words };
   choose({ ...rest, ...start, ...address });
   update(new Set(["view", "subject", "lang"]));
-  await tellMade();
+  tellMade().catch(failed);
 }
 
 /** Where it opens: as was asked for, and where nothing was, at what has most to tell.

@@ -1,8 +1,7 @@
 // The numbers behind the chosen view, as a table that opens.
 
-import { make, number, put, tableHead, tokenText } from "./dom.js";
+import { exact, make, number, put, tableHead, tokenText } from "./dom.js";
 import { t } from "./language.js";
-import { exact } from "./map.js";
 import { head } from "./model.js";
 import { view } from "./views.js";
 
@@ -36,8 +35,8 @@ export function fillNumbers() {
     among: table.columns.length,
   };
   const isCut = values.of > values.rows || values.among > values.columns;
-  const cut = "{rows} of {of} rows and {columns} of {among} columns; an export has all";
-  const said = [view().title(), table.part, isCut ? t(cut, values) : ""].filter(Boolean);
+  const cut = t("{rows} of {of} rows and {columns} of {among} columns; an export has all", values);
+  const said = [view().title(), table.part, isCut ? cut : ""].filter(Boolean);
   put(
     details.lastElementChild,
     make(

@@ -1,9 +1,9 @@
 // Overview: every head of every layer as a small picture, with its kind and its entropy.
 
 import { NO_CHANGE } from "./attention.js";
-import { css, isDark, lookup, place } from "./colour.js";
+import { css, isDark, isLogarithmic, lookup, place } from "./colour.js";
 import { make, number, put, say, shown, slowly, svg } from "./dom.js";
-import { Grid, KINDS, Tally } from "./kinds.js";
+import { Grid, kindMeaning, kindName, KINDS, Tally } from "./kinds.js";
 import { t } from "./language.js";
 import { layerName, model, nameOf, subject, textsOf, tokenOf } from "./model.js";
 import { choose, state } from "./state.js";
@@ -39,15 +39,15 @@ function buildOverview() {
   grid = make("div", {
     class: "heads",
     role: "grid",
-    "aria-label": "Heads",
+    "aria-label": t("Heads"),
     on: { keydown: move },
   });
   note = make("p", { class: "quiet", role: "status" });
   const sorts = [
-    ["layer", "Layer and head"],
-    ["entropy", "Entropy, lowest first"],
-    ["link", "Weight of the chosen link"],
-    ["kind", "Kind"],
+    ["layer", t("Layer and head")],
+    ["entropy", t("Entropy, lowest first")],
+    ["link", t("Weight of the chosen link")],
+    ["kind", t("Kind")],
   ];
   return make(
     "div",
@@ -55,12 +55,15 @@ function buildOverview() {
     make(
       "div",
       { class: "controls" },
-      field("Sort", select("sort", sorts)),
+      field(t("Sort"), select("sort", sorts)),
       field(
-        "Show",
+        t("Show"),
         select("kind", [
-          ["", "All kinds"],
-          ...Object.entries(KINDS).map(([k, what]) => [k, `${k}: ${what}`]),
+          ["", t("All kinds")],
+          ...Object.keys(KINDS).map((k) => [
+            k,
+            t("{kind}: {what}", { kind: kindName(k), what: kindMeaning(k) }),
+          ]),
         ]),
       ),
       note,
@@ -99,7 +102,7 @@ async function updateOverview(changed) {
     );
     input.value = /** @type {any} */ (state)[name];
   }
-  const redraw = ["subject", "sort", "kind", "palette", "log", "theme", "view"];
+  const redraw = ["subject", "sort", "kind", "palette", "scale", "theme", "view"];
   const byLink = state.sort === "link" && (changed.has("query") || changed.has("key"));
   if (!grid.childElementCount || byLink || redraw.some((name) => changed.has(name))) arrange();
   mark(changed.has("head") || changed.has("layer"));
@@ -166,7 +169,7 @@ function card(head) {
       role: "gridcell",
       class: "card",
       tabindex: -1,
-      "aria-label": nameOf(head),
+      title: nameOf(head),
       on: {
         click: () => choose({ layer: head.layer.index, head: head.place }),
         dblclick: () => choose({ layer: head.layer.index, head: head.place, view: "head" }),
@@ -198,22 +201,29 @@ function draw(head) {
   canvas.width = cells.columns;
   canvas.height = cells.rows;
   const context = canvas.getContext("2d");
+  const isLog = isLogarithmic(state.scale, head.keys, most);
   const image = context.createImageData(cells.columns, cells.rows);
   for (let i = 0; i < cells.cells.length; i++) {
-    const at = 4 * Math.round(255 * place(cells.cells[i], most, state.log));
+    const at = 4 * Math.round(255 * place(cells.cells[i], most, isLog));
     image.data.set(table.subarray(at, at + 4), 4 * i);
   }
   context.putImageData(image, 0, 0);
-  kind.textContent = summary.kind;
-  const link = state.sort === "link" ? `, link ${number(linkWeight(head), 3)}` : "";
-  entropy.textContent =
-    state.sort === "link" ? number(linkWeight(head), 3) : number(summary.entropy, 2);
-  made.setAttribute(
-    "aria-label",
-    `${nameOf(head)}: ${summary.kind}, ${/** @type {any} */ (KINDS)[summary.kind]}, ` +
-      `entropy ${number(summary.entropy, 2)}${link}`,
-  );
-  made.title = /** @type {string} */ (made.getAttribute("aria-label"));
+  kind.textContent = kindName(summary.kind);
+  made.style.setProperty("--kind", `var(--kind-${summary.kind})`);
+  const weight = number(linkWeight(head), 3);
+  const isLink = state.sort === "link";
+  entropy.textContent = isLink ? t("link {weight}", { weight }) : `H ${number(summary.entropy, 2)}`;
+  made.title = [
+    t("{head}: {kind}, {what}; entropy {entropy} nats", {
+      head: nameOf(head),
+      kind: kindName(summary.kind),
+      what: kindMeaning(summary.kind),
+      entropy: number(summary.entropy, 2),
+    }),
+    isLink ? t("link {weight}", { weight }) : "",
+  ]
+    .filter(Boolean)
+    .join("; ");
 }
 
 /** Look at every head of the subject, the chosen layer first, without holding the page up. */
@@ -276,9 +286,12 @@ function tellNote() {
   const link = `${shown(tokenOf(from, state.query), 16)} → ${shown(tokenOf(to, state.key), 16)}`;
   note.textContent =
     done < heads.length
-      ? `${done} of ${heads.length} heads computed`
-      : `${heads.length} heads, ${cards.size} shown. ` +
-        `Under each: kind and entropy in nats. Link: ${link}`;
+      ? t("{done} of {all} heads computed", { done, all: heads.length })
+      : t(
+          "{all} heads, {some} shown. H is the entropy in nats: how widely a head looks. " +
+            "The chosen link: {link}",
+          { all: heads.length, some: cards.size, link },
+        );
 }
 
 /** Weights of the link that a server computed. @type {{link: string, of: Map<Head, number>}} */
@@ -317,7 +330,12 @@ export async function strongest() {
   await Promise.all(heads.filter((head) => !told.of.has(head)).map((head) => head.ready()));
   const best = heads.reduce((a, b) => (linkWeight(b) > linkWeight(a) ? b : a));
   choose({ layer: best.layer.index, head: best.place });
-  say(`${nameOf(best)} has the strongest link, ${number(linkWeight(best))}`);
+  say(
+    t("{head} has the strongest link, {weight}", {
+      head: nameOf(best),
+      weight: number(linkWeight(best)),
+    }),
+  );
 }
 
 /** Arrow keys go to the neighbour, whatever row it is in. @param {KeyboardEvent} event */
@@ -376,7 +394,7 @@ function overviewTable() {
 /** The colour of a weight on the page's scale; for views that are not pictures.
  * @param {number} weight @param {number} most */
 export function colourOf(weight, most) {
-  return css(lookup(state.palette, isDark()), place(weight, most, state.log));
+  return css(lookup(state.palette, isDark()), place(weight, most, state.scale === "log"));
 }
 
 /** All heads as they are shown, with their names as text. @returns {SVGElement} */

@@ -1,7 +1,8 @@
 // A pane: one heat map of any size that can be zoomed and panned.
 
-import { isDark, lookup } from "./colour.js";
+import { isDark, isLogarithmic, lookup } from "./colour.js";
 import { make, say, shown, slowly } from "./dom.js";
+import { t } from "./language.js";
 import { choose, state } from "./state.js";
 import { makeTiles } from "./tiles.js";
 /** @import {Unit} from "./picture.js" */
@@ -47,7 +48,7 @@ export class Pane {
         class: "pane",
         tabindex: 0,
         role: "application",
-        "aria-roledescription": "heat map",
+        "aria-roledescription": t("heat map"),
         "aria-label": options.label,
       },
       this.canvas,
@@ -95,6 +96,12 @@ export class Pane {
     }
     await this.measure();
     this.draw();
+  }
+
+  /** Whether its colours are on a logarithmic scale. */
+  get isLog() {
+    const { source } = this;
+    return Boolean(source) && isLogarithmic(state.scale, source?.columns.length ?? 0, this.most);
   }
 
   /** The largest weight, from one coarse tile of everything. */
@@ -280,7 +287,7 @@ export class Pane {
       if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
     }
     const table = lookup(source.signed ? "both" : state.palette, isDark());
-    const scale = { table, most: this.most, log: state.log, signed: source.signed };
+    const scale = { table, most: this.most, log: this.isLog, signed: source.signed };
     this.tiles.draw(this.placed(ratio), scale);
     this.drawOver(ratio);
   }

@@ -1,15 +1,20 @@
 // Reading: the text replayed token by token, each with what it looks back at.
 
 import { keepingFocus, make, number, put, shown, small, svg, tokenText } from "./dom.js";
-import { isDark } from "./colour.js";
+import { around, between, over, toText } from "./arcs.js";
+import { css, inkOn, isDark, lookup, place } from "./colour.js";
 import { t } from "./language.js";
 import { head, isRightToLeft, layer, nameOf, picture, readyHead, textsOf } from "./model.js";
-import { besideSvg, matrixSvg, onColour, sourceOf } from "./map.js";
+import { besideSvg, matrixSvg } from "./matrixsvg.js";
+import { sourceOf } from "./map.js";
 import { Pane } from "./pane.js";
 import { choose, state } from "./state.js";
+/** @import {Box} from "./arcs.js" */
 /** @import {Unit} from "./picture.js" */
 
 const MOST_SHOWN = 300;
+const GAP = 26; // pixels between two lines of words
+const SIDE = 16; // pixels at both sides of them
 /** @type {any} */
 let slider;
 /** @type {any} */
@@ -38,14 +43,14 @@ function buildReading() {
     min: 0,
     value: 0,
     step: 1,
-    "aria-label": "Word being read",
+    "aria-label": t("Word being read"),
     on: { input: () => go(Number(slider.value)) },
   });
-  play = make("button", { type: "button", on: { click: toggle } }, "▶ Play");
+  play = make("button", { type: "button", on: { click: toggle } }, t("▶ Play"));
   told = make("p", { class: "quiet", role: "status" });
   words = make("div", { class: "reading-text" });
   pane = new Pane({
-    label: "The rows read so far as a map",
+    label: t("The rows read so far as a map"),
     onpick: (r, c) => choose({ query: picture().rows[r].number, key: picture().columns[c].number }),
   });
   addEventListener("resize", () => state.view === "reading" && drawWords());
@@ -67,7 +72,7 @@ function go(r) {
 export function toggle() {
   if (timer) return stop();
   if (picture().rowOf(state.query) >= picture().rows.length - 1) go(0);
-  play.textContent = "❚❚ Pause";
+  play.textContent = t("❚❚ Pause");
   timer = setInterval(
     () => {
       const at = picture().rowOf(state.query);
@@ -81,7 +86,7 @@ export function toggle() {
 function stop() {
   clearInterval(timer);
   timer = 0;
-  play.textContent = "▶ Play";
+  play.textContent = t("▶ Play");
 }
 
 async function updateReading() {
@@ -91,9 +96,9 @@ async function updateReading() {
   slider.max = String(of.rows.length - 1);
   slider.value = String(at);
   slider.setAttribute("aria-valuetext", shown(of.rows[at].label));
-  drawWords();
   pane.until = layer().data.recurrent || layer().data.kind === "cross" ? at : Infinity;
   await pane.show(sourceOf(of), { r: at, c: of.columnOf(state.key) });
+  drawWords();
 }
 
 function drawWords() {
@@ -111,8 +116,8 @@ function drawNow() {
   const lines = svg("svg", { class: "arcs", "aria-hidden": "true" });
   const { recurrent, causal } = layer().data;
   const past = !cross && (recurrent || causal);
-  const memory = chips(of.columns, row, most, cross ? -1 : at, past ? at : Infinity, "memory");
-  const target = cross ? chips(of.rows, null, 1, at, at, "said") : null;
+  const memory = chips(of.columns, row, cross ? -1 : at, past ? at : Infinity, "memory");
+  const target = cross ? chips(of.rows, null, at, at, "said") : null;
   const nothing = most < 1e-8;
   put(
     words,
@@ -120,30 +125,35 @@ function drawNow() {
       "h2",
       {},
       cross
-        ? `Looks at the ${to.name || "source"}`
+        ? t("Looks at the source")
         : past
-          ? "Looks back at what was read"
-          : "Looks at all of the text",
+          ? t("Looks back at what was read")
+          : t("Looks at all of the text"),
     ),
     make("div", { class: "chip-box", dir: isRightToLeft(to) ? "rtl" : "ltr" }, memory),
-    cross ? make("h2", {}, `Says, word by word`) : null,
+    cross ? make("h2", {}, t("Says, word by word")) : null,
     cross
       ? make("div", { class: "chip-box", dir: isRightToLeft(from) ? "rtl" : "ltr" }, target)
       : null,
     lines,
   );
+  const values = {
+    at: at + 1,
+    all: of.rows.length,
+    word: shown(of.rows[at].label),
+    most: shown(of.columns[best]?.label ?? ""),
+    weight: number(row[best] ?? 0, 3),
+  };
   told.textContent = nothing
-    ? `${at + 1} of ${of.rows.length}: ${shown(of.rows[at].label)} has nothing to look at yet.`
-    : `${at + 1} of ${of.rows.length}: ${shown(of.rows[at].label)} looks most at ` +
-      `${shown(of.columns[best].label)} (${number(row[best], 3)}).` +
-      (layer().data.recurrent && !cross ? ` Memory: ${at + 1} ${at ? "states" : "state"}.` : "");
+    ? t("{at} of {all}: {word} has nothing to look at yet.", values)
+    : t("{at} of {all}: {word} looks most at {most} ({weight}).", values);
   drawArcs(lines, row, at, cross);
 }
 
 /** Words as chips: read ones shaded by weight, the one being read marked, those to come faint.
- * @param {Unit[]} units @param {Float32Array | null} weights @param {number} most
+ * @param {Unit[]} units @param {Float32Array | null} weights
  * @param {number} now @param {number} until @param {string} kind */
-function chips(units, weights, most, now, until, kind) {
+function chips(units, weights, now, until, kind) {
   const first = Math.max(
     0,
     Math.min(now < 0 ? 0 : now - MOST_SHOWN + 40, units.length - MOST_SHOWN),
@@ -152,7 +162,7 @@ function chips(units, weights, most, now, until, kind) {
     const i = first + place;
     const weight = weights ? weights[i] : 0;
     const to = i > until;
-    const style = weights && weight > 0 && !to ? onColour(weight, most) : {};
+    const style = weights && weight > 0 && !to ? onColour(weight) : {};
     return make(
       "button",
       {
@@ -176,30 +186,21 @@ function chips(units, weights, most, now, until, kind) {
   });
 }
 
-/** @param {any} lines @param {Float32Array} row @param {number} at @param {boolean} cross */
+/** Lines that run between the words, never through them: over words of the same line, between
+ * lines next to each other, and round the others.
+ * @param {any} lines @param {Float32Array} row @param {number} at @param {boolean} cross */
 function drawArcs(lines, row, at, cross) {
-  const box = words.getBoundingClientRect();
-  const find = (/** @type {string} */ kind, /** @type {number} */ i) =>
-    words.querySelector(`.chip[data-kind="${kind}"][data-i="${i}"]`)?.getBoundingClientRect();
-  const from = find(cross ? "said" : "memory", at);
-  if (!from || !box.width) return;
-  lines.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
+  const { width, height } = words.getBoundingClientRect();
+  const from = boxOf(cross ? "said" : "memory", at);
+  if (!from || !width) return;
+  lines.setAttribute("viewBox", `0 0 ${width} ${height}`);
   const paths = [];
-  const x1 = from.left + from.width / 2 - box.left;
-  const y1 = from.top - box.top;
   for (let c = 0; c < row.length; c++) {
-    if (row[c] < 0.02) continue;
-    const to = find("memory", c);
-    if (!to || (!cross && c === at)) continue;
-    const x2 = to.left + to.width / 2 - box.left;
-    const y2 = (cross ? to.bottom : to.top) - box.top;
-    const lift = Math.min(28, 10 + Math.abs(x2 - x1) * 0.08);
-    const d = cross
-      ? `M${x1} ${y1}C${x1} ${y1 - 28} ${x2} ${y2 + 28} ${x2} ${y2}`
-      : `M${x1} ${y1}C${x1} ${y1 - lift} ${x2} ${y2 - lift} ${x2} ${y2}`;
+    const to = row[c] < 0.02 || (!cross && c === at) ? null : boxOf("memory", c);
+    if (!to) continue;
     paths.push(
       svg("path", {
-        d,
+        d: toText(way(from, to, width)),
         class: "link bright",
         fill: "none",
         "stroke-width": 0.8 + 4 * row[c],
@@ -208,6 +209,31 @@ function drawArcs(lines, row, at, cross) {
     );
   }
   put(lines, paths);
+}
+
+/** Where a word is. @param {string} kind @param {number} i @returns {Box | null} */
+function boxOf(kind, i) {
+  const chip = words.querySelector(`.chip[data-kind="${kind}"][data-i="${i}"]`);
+  if (!chip) return null;
+  const [box, all] = [chip.getBoundingClientRect(), words.getBoundingClientRect()];
+  const [x, y] = [box.left - all.left, box.top - all.top];
+  return { left: x, right: x + box.width, top: y, bottom: y + box.height };
+}
+
+/** @param {Box} from @param {Box} to @param {number} width */
+function way(from, to, width) {
+  if (Math.abs(from.top - to.top) < 4) return over(from, to, GAP - 10);
+  const apart = to.top < from.top ? from.top - to.bottom : to.top - from.bottom;
+  if (apart <= 3 * GAP) return between(from, to);
+  const isLeft = from.left + to.left < 2 * width - from.right - to.right;
+  return around(from, to, GAP, isLeft ? -SIDE / 2 : width + SIDE / 2);
+}
+
+/** A chip in the colour that the map gives its weight. @param {number} weight */
+function onColour(weight) {
+  const table = lookup(state.palette, isDark());
+  const at = place(weight, pane.most, pane.isLog);
+  return { background: css(table, at), color: inkOn(table, at) };
 }
 
 /** What every row looks at most, in the order of reading. */

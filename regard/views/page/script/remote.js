@@ -3,6 +3,7 @@
 
 import { Head, Layer } from "./attention.js";
 import { Arrays } from "./data.js";
+import { t } from "./language.js";
 
 const MOST_HEADS = 4;
 /** Heads whose vectors are here, the one that was shown last at the end: they are large.
@@ -17,11 +18,11 @@ let lastLink = null;
 /** @param {string} address @param {RequestInit} [options] @returns {Promise<Response>} */
 export async function ask(address, options) {
   const answer = await fetch(address, options).catch(() => {
-    throw new Error("the server does not answer: is 'regard serve' still running?");
+    throw new Error(t("the server does not answer: is 'regard serve' still running?"));
   });
   if (!answer.ok) {
     const said = await answer.json().catch(() => ({}));
-    throw new Error(said.error ?? `the server answered ${answer.status}`);
+    throw new Error(said.error ?? t("the server answered {status}", { status: answer.status }));
   }
   return answer;
 }

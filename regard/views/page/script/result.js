@@ -23,9 +23,9 @@ export function tellResult(element, look, before, beside = null) {
       make(
         "p",
         { class: "live-before" },
-        phrase(isSame ? "The same without it: {text}" : "Without it: {text}", {
-          text: tokenText(before.output, 4000),
-        }),
+        isSame
+          ? phrase("The same without it: {text}", { text: tokenText(before.output, 4000) })
+          : phrase("Without it: {text}", { text: tokenText(before.output, 4000) }),
       ),
   );
 }
@@ -67,7 +67,9 @@ function nextWords(next, before) {
     make(
       "caption",
       {},
-      t(before ? "What comes next; the lower bar is without what you changed" : "What comes next"),
+      before
+        ? t("What comes next; the lower bar is without what you changed")
+        : t("What comes next"),
     ),
     make(
       "tbody",

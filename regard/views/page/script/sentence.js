@@ -103,19 +103,18 @@ function walk(event) {
   event.stopPropagation();
 }
 
-const MOVES = ["query", "layer", "head", "change", "words", "sinks"];
-
 /** @param {Set<string>} changed */
 async function update(changed) {
   await readyHead();
   const of = picture();
   const at = of.rowOf(state.query);
   const best = account(of, at).words[0];
-  const follows = MOVES.some((name) => changed.has(name)) && !changed.has("key");
-  if (best && follows && !changed.has("subject")) choose({ key: best.unit.number });
-  const isNew = stage.lay(of, ...textsOf(layer()), at);
+  const isNew = ["query", "change"].some((name) => changed.has(name));
+  const isFree = isNew && !changed.has("key") && !changed.has("subject");
+  if (best && isFree) choose({ key: best.unit.number });
+  const isLaid = stage.lay(of, ...textsOf(layer()), at);
   drawGround();
-  draw(!isNew && !changed.has("view"));
+  draw(!isLaid && !changed.has("view"));
 }
 
 function drawGround() {

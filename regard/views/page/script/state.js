@@ -6,9 +6,10 @@ import { isChange, NO_CHANGE } from "./attention.js";
 
 /**
  * @typedef {{view: string, subject: number, layer: number, head: number, query: number,
- *   key: number, words: boolean, sinks: boolean, log: boolean, palette: string, share: number,
+ *   key: number, words: boolean, sinks: boolean, scale: string, over: string, palette: string,
+ *   share: number,
  *   all: boolean, every: boolean, sort: string, kind: string, sight: string,
- *   other: [number, number, number] | null, change: Change, lang: string}} State
+ *   other: [number, number, number] | null, change: Change, lang: string, heads: string}} State
  */
 
 /** @type {State} */
@@ -21,7 +22,8 @@ export const state = {
   key: 0,
   words: true, // subwords joined to words
   sinks: true, // first and special tokens shown
-  log: false,
+  scale: "auto", // of the colours: linear, logarithmic, or as it fits
+  over: "", // heads that the map takes together
   palette: "ink",
   share: 0.6, // of each row's weight, drawn as lines
   all: true, // lines of all tokens, or of the chosen one
@@ -31,6 +33,7 @@ export const state = {
   sight: "", // the part of a map that is seen: left, top, pixels a cell; empty: all of it
   other: null, // subject, layer, head to compare with
   change: NO_CHANGE,
+  heads: "", // others that Head draws over the chosen one, by dots
   lang: "", // the page's language; empty: the browser's
 };
 
@@ -88,7 +91,7 @@ function tellAddress() {
     return;
   }
   writes.push(now);
-  history.replaceState(null, "", `#${link}`);
+  history.replaceState(history.state, "", `#${link}`);
 }
 
 /** What else the address says. @type {Map<string, string>} */
@@ -110,7 +113,8 @@ const NAMES = [
   ["key", "to"],
   ["words", "words"],
   ["sinks", "sinks"],
-  ["log", "log"],
+  ["scale", "scale"],
+  ["over", "over"],
   ["palette", "palette"],
   ["share", "share"],
   ["all", "all"],
@@ -119,6 +123,7 @@ const NAMES = [
   ["kind", "kind"],
   ["sight", "sight"],
   ["lang", "lang"],
+  ["heads", "heads"],
 ];
 
 /** The choices as the part of an address after #. */

@@ -1,14 +1,18 @@
 // Steps: how the chosen head makes one token's result, with every number behind it.
 
-import { isChange, NO_CHANGE, prove } from "./attention.js";
-import { placeBothWays, css, isDark, lookup } from "./colour.js";
-import { keepingFocus, make, number, put, shown, small, svg, tableHead, tokenText } from "./dom.js";
-import { formula } from "./formula.js";
-import { t } from "./language.js";
-import { head, layer, nameOf, readyHead, subject, textsOf, tokenOf } from "./model.js";
-import { colourOf } from "./overview.js";
+import { isChange, NO_CHANGE } from "./attention.js";
+import { keyTable, step, stepBy } from "./block.js";
+import { isDark } from "./colour.js";
+import { keepingFocus, make, number, put, shown, svg, tokenText } from "./dom.js";
+import { typeset } from "./formula.js";
+import { phrase, t } from "./language.js";
+import { head, layer, nameOf, readyHead, textsOf, tokenOf } from "./model.js";
+import { productTable } from "./products.js";
+import { tellProof } from "./proof.js";
 import { choose, state } from "./state.js";
-import { mask, setChange, takeBack } from "./whatif.js";
+import { vector } from "./vector.js";
+import { weights } from "./weighing.js";
+import { setChange, takeBack } from "./whatif.js";
 /** @import {Head, Row} from "./attention.js" */
 /** @import {Text} from "./data.js" */
 
@@ -40,7 +44,8 @@ function buildSteps() {
   body = make("div", { class: "steps" });
   buildWhatIf();
   proofLine = make("p", { class: "proof", role: "status", id: "proof" });
-  return make("div", { class: "view-steps" }, ifs.title, ifs.box, body, proofLine);
+  const pinned = make("div", { class: "pinned" }, ifs.title, ifs.box);
+  return make("div", { class: "view-steps" }, pinned, body, proofLine);
 }
 
 async function updateSteps() {
@@ -67,9 +72,7 @@ async function updateSteps() {
   );
   put(
     ifs.title,
-    "What does ",
-    tokenText(tokenOf(from, i), 30),
-    " take from every token?",
+    phrase("What does {word} take from every token?", { word: tokenText(tokenOf(from, i), 30) }),
     make("small", {}, nameOf(of)),
   );
   updateWhatIf(focus);
@@ -90,119 +93,7 @@ async function updateSteps() {
       if (open.has(details.dataset.name)) details.open = true;
     }
   });
-  tellProof(of);
-}
-
-/**
- * @param {string} mark
- * @param {string} name
- * @param {string} kind
- * @param {string} meaning
- * @param {...any} content
- */
-function step(mark, name, kind, meaning, ...content) {
-  return stepBy(kind, mark, name, kind, meaning, ...content);
-}
-
-/** A step with a formula of another name. @param {string} by @param {string} mark
- * @param {string} name
- * @param {string} kind @param {string} meaning @param {...any} content */
-function stepBy(by, mark, name, kind, meaning, ...content) {
-  return make(
-    "section",
-    { class: "step", "data-step": kind },
-    make(
-      "header",
-      {},
-      make("span", { class: "step-mark" }, mark),
-      make("h3", {}, name),
-      formula(by),
-    ),
-    make("p", { class: "quiet" }, meaning),
-    ...content,
-  );
-}
-
-/** A vector: its first numbers, and all of them behind a click.
- * @param {string} name @param {Float32Array | null} values @param {number} [few] */
-export function vector(name, values, few = 6) {
-  if (!values) return make("span", { class: "quiet" }, "not carried");
-  const places = values.length && Math.max(...values.map(Math.abs)) >= 10 ? 2 : 4;
-  const start = Array.from(values.subarray(0, few), (v) => number(v, places)).join("  ");
-  const more = values.length > few;
-  const inside = make("div", { class: "numbers" });
-  const details = make(
-    "details",
-    { class: "vector", "data-name": name },
-    make(
-      "summary",
-      { "data-focus": name },
-      strip(values),
-      make("span", { class: "digits" }, `[${start}${more ? " …" : ""}]`),
-      more ? make("span", { class: "count" }, `${values.length} numbers`) : null,
-    ),
-    inside,
-  );
-  details.addEventListener("toggle", () => {
-    if (!details.open || inside.childElementCount) return;
-    put(
-      inside,
-      Array.from(values, (v, c) => make("span", {}, make("i", {}, String(c)), number(v, 6))),
-    );
-  });
-  return details;
-}
-
-/** The numbers as colours. @param {Float32Array} values */
-function strip(values) {
-  const shownCount = Math.min(values.length, 64);
-  const most = values.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
-  const table = lookup("both", isDark());
-  const stops = [];
-  for (let c = 0; c < shownCount; c++) {
-    const colour = css(table, placeBothWays(values[c], most));
-    stops.push(`${colour} ${(100 * c) / shownCount}% ${(100 * (c + 1)) / shownCount}%`);
-  }
-  return make("span", {
-    class: "strip",
-    "aria-hidden": "true",
-    style: {
-      background: `linear-gradient(to right, ${stops.join(", ")})`,
-      width: `${Math.max(24, 1.6 * shownCount)}px`,
-    },
-  });
-}
-
-/** A table with a row for each key that is shown. @param {Focus} focus @param {string[]} columns
- * @param {(j: number) => any[]} cells */
-function keyTable(focus, columns, cells) {
-  const { rows, to, of } = focus;
-  const hidden = of.keys - rows.length;
-  const made = rows.map((j) =>
-    make(
-      "tr",
-      { class: j === state.key ? "chosen" : "", on: { click: () => choose({ key: j }) } },
-      make("th", { scope: "row" }, tokenText(tokenOf(to, j), 24)),
-      cells(j).map((cell) => make("td", {}, cell)),
-    ),
-  );
-  return make(
-    "div",
-    { class: "table-box" },
-    make("table", { class: "keys" }, tableHead(["token", ...columns]), make("tbody", {}, made)),
-    hidden > 0 || state.every
-      ? make(
-          "button",
-          {
-            type: "button",
-            class: "link-button",
-            "data-focus": `all ${columns.join()}`,
-            on: { click: () => choose({ every: !state.every }) },
-          },
-          state.every ? "Show the strongest only" : `Show all ${of.keys} tokens`,
-        )
-      : null,
-  );
+  tellProof(proofLine, of);
 }
 
 /** @param {Focus} focus */
@@ -214,9 +105,9 @@ function inputs({ of, i }) {
   const last = known[known.length - 1][1];
   return step(
     "0",
-    "The token's vector",
+    t("The token's vector"),
     "input",
-    last.meaning || "One vector for each position.",
+    last.meaning || t("One vector for each position."),
     known.map(([name, k]) => named(name, k, i)),
   );
 }
@@ -231,9 +122,7 @@ function named(name, known, i) {
       "span",
       { class: "vector-box" },
       vector(name, layer().known(name, i)),
-      known.formula && known.formula !== "x_i"
-        ? make("span", { class: "quiet" }, known.formula)
-        : null,
+      known.formula && known.formula !== "x_i" ? typeset(known.formula) : null,
     ),
   );
 }
@@ -244,10 +133,12 @@ function vectors(focus) {
   if (!of.hasVectors) {
     return step(
       "1",
-      "No queries and keys",
+      t("No queries and keys"),
       "none",
-      "This mechanism scores a pair in another way than by a dot product, " +
-        "or its vectors were not kept: the page carries its weights.",
+      t(
+        "This mechanism scores a pair in another way than by a dot product, " +
+          "or its vectors were not kept: the page carries its weights.",
+      ),
     );
   }
   const [x, q] = [layer().known("input", i), of.vector("query", i)];
@@ -255,16 +146,16 @@ function vectors(focus) {
   return stepBy(
     asItIs ? "asItIs" : "query",
     "1",
-    "Query, keys and values",
+    t("Query, keys and values"),
     "query",
-    "What the token looks for, what each can be found by, and what each hands over.",
+    t("What the token looks for, what each can be found by, and what each hands over."),
     make(
       "div",
       { class: "named" },
       make("span", { class: "name" }, "q"),
       vector("q", of.vector("query", i)),
     ),
-    keyTable(focus, of.hasValues ? ["key", "value"] : ["key"], (j) => [
+    keyTable(focus, of.hasValues ? [t("key"), t("value")] : [t("key")], (j) => [
       vector(`k ${j} ${shown(to.tokens[j], 8)}`, of.vector("key", j), 3),
       ...(of.hasValues ? [vector(`v ${j}`, of.vector("value", j), 3)] : []),
     ]),
@@ -273,50 +164,14 @@ function vectors(focus) {
 
 /** @param {Focus} focus */
 function scores(focus) {
-  const { of, i, now } = focus;
-  if (!now.products) return null;
+  if (!focus.now.products) return null;
   return step(
     "2",
-    "Scores",
+    t("Scores"),
     "scores",
-    "How well each key fits the query: their dot product.",
-    keyTable(focus, ["q · k", "the products"], (j) => [
-      number(now.products?.[j] ?? NaN),
-      products(of, i, j),
-    ]),
+    t("How well each key fits the query: their dot product, cell by cell."),
+    productTable(focus),
   );
-}
-
-/** q_c × k_c, one by one, made when opened. @param {Head} of @param {number} i @param {number} j */
-function products(of, i, j) {
-  const [q, k] = [of.vector("query", i), of.vector("key", j)];
-  if (!q || !k) return null;
-  const inside = make("div", { class: "numbers wide" });
-  const details = make(
-    "details",
-    { class: "vector", "data-name": `qk ${j}` },
-    make(
-      "summary",
-      { "data-focus": `qk ${j}` },
-      make("span", { class: "count" }, `${q.length} products`),
-    ),
-    inside,
-  );
-  details.addEventListener("toggle", () => {
-    if (!details.open || inside.childElementCount) return;
-    put(
-      inside,
-      Array.from(q, (value, c) =>
-        make(
-          "span",
-          {},
-          make("i", {}, String(c)),
-          `${number(value, 3)} × ${number(k[c], 3)} = ${number(value * k[c], 4)}`,
-        ),
-      ),
-    );
-  });
-  return details;
 }
 
 /** @param {Focus} focus */
@@ -325,22 +180,26 @@ function scaled(focus) {
   if (!now.products) return null;
   const { scale, softcap, bias } = of.layer.data;
   const { factor } = state.change;
-  const changed = factor === 1 ? "" : ` (${number(scale, 6)} × ${factor}, changed)`;
-  const said =
+  const said = [
     scale === 1 && factor === 1
-      ? "This mechanism does not scale its scores."
-      : `Multiplied by ${number(scale * factor, 6)}${changed}: ` +
-        "scores of wide vectors grow with their width, and scaling keeps softmax soft.";
+      ? t("This mechanism does not scale its scores.")
+      : t(
+          "Multiplied by {by}: scores of wide vectors grow with their width, and scaling keeps " +
+            "softmax soft.",
+          { by: number(scale * factor, 6) },
+        ),
+    factor === 1 ? "" : t("(The model's own is {scale}.)", { scale: number(scale, 6) }),
+    softcap ? t("Soft-capped at {cap}.", { cap: softcap }) : "",
+    bias !== null ? t("A bias for each pair is added.") : "",
+  ];
   const usual = Math.abs(scale * factor * Math.sqrt(of.part("query")?.width ?? 1) - 1) < 1e-4;
-  const capped = softcap ? ` Soft-capped at ${softcap}.` : "";
-  const extra = capped + (bias !== null ? " A bias for each pair is added." : "");
   return stepBy(
     scale * factor === 1 ? "unscaled" : usual ? "scaled" : "scaledBy",
     "3",
-    "Scaled scores",
+    t("Scaled scores"),
     "scaled",
-    said + extra,
-    keyTable(focus, ["score"], (j) => [
+    said.filter(Boolean).join(" "),
+    keyTable(focus, [t("score")], (j) => [
       Number.isFinite(now.scores[j])
         ? number(now.scores[j])
         : number((now.products?.[j] ?? NaN) * scale * factor),
@@ -353,20 +212,26 @@ function masked(focus) {
   const { of, i } = focus;
   const { causal, before, after: ahead, allowed } = of.layer.data;
   const rules = [
-    causal ? "a token sees itself and what came before it" : "",
-    before !== null ? `at most ${before} back` : "",
-    ahead !== null ? `at most ${ahead} ahead` : "",
-    allowed !== null ? "where the mask allows" : "",
+    causal ? t("a token sees itself and what came before it") : "",
+    before !== null ? t("at most {n} back", { n: before }) : "",
+    ahead !== null ? t("at most {n} ahead", { n: ahead }) : "",
+    allowed !== null ? t("where the mask allows") : "",
   ].filter(Boolean);
   if (!rules.length && !state.change.masked.size) return null;
   return step(
     "3b",
-    "Mask",
+    t("Mask"),
     "mask",
-    `${rules.length ? `The rule: ${rules.join(", ")}.` : "The model has no mask here."} ` +
-      "What may not be seen gets −∞ and so weight 0.",
-    keyTable(focus, ["may be seen", "score"], (j) => [
-      state.change.masked.has(j) ? changedMark("no, by you") : of.allows(i, j) ? "yes" : "no",
+    [
+      rules.length ? t("The rule: {rules}.", { rules: rules.join(t(", ")) }) : t("No mask here."),
+      t("What may not be seen gets −∞ and so weight 0."),
+    ].join(" "),
+    keyTable(focus, [t("may be seen"), t("score")], (j) => [
+      state.change.masked.has(j)
+        ? changedMark(t("no, by you"))
+        : of.allows(i, j)
+          ? t("yes")
+          : t("no"),
       number(focus.now.scores[j]),
     ]),
   );
@@ -377,55 +242,6 @@ function changedMark(text) {
   return make("span", { class: "changed" }, text);
 }
 
-/** @param {Focus} focus */
-function weights(focus) {
-  const { now, before } = focus;
-  const changed = now !== before;
-  const most = Math.max(...now.weights, ...before.weights, 1e-9);
-  return step(
-    "4",
-    "Weights",
-    "weights",
-    "Softmax makes the row positive with sum 1: the share of attention each token gets.",
-    keyTable(focus, ["weight", "", ...(changed ? ["was", "mask"] : ["what if masked"])], (j) => [
-      make(
-        "span",
-        { class: changed ? "changed digits" : "digits", "data-weight": j },
-        number(now.weights[j]),
-      ),
-      make("span", {
-        class: "bar",
-        style: {
-          width: `${(100 * now.weights[j]) / most}%`,
-          background: colourOf(0.35 * most + 0.65 * now.weights[j], most),
-        },
-      }),
-      ...(changed ? [number(before.weights[j])] : []),
-      maskBox(j, focus),
-    ]),
-    make(
-      "p",
-      { class: "quiet" },
-      `log Σ exp = ${number(now.lse)}; the weights sum to ${number(
-        now.weights.reduce((a, b) => a + b, 0),
-        6,
-      )}.`,
-    ),
-  );
-}
-
-/** @param {number} j @param {Focus} focus */
-function maskBox(j, { to }) {
-  const box = make("input", {
-    type: "checkbox",
-    "aria-label": `Mask ${shown(tokenOf(to, j))}`,
-    "data-focus": `mask ${j}`,
-    on: { click: (/** @type {Event} */ e) => e.stopPropagation(), change: () => mask(j) },
-  });
-  box.checked = state.change.masked.has(j);
-  return box;
-}
-
 function buildWhatIf() {
   ifs.title = make("h2", { class: "steps-title" });
   ifs.slider = make("input", {
@@ -433,16 +249,20 @@ function buildWhatIf() {
     min: 0,
     max: 4,
     step: 0.1,
-    "aria-label": "Factor on the scale",
+    "aria-label": t("Factor on the scale"),
     on: { input: () => setChange(state.change.masked, Number(ifs.slider.value)) },
   });
   ifs.factor = make("span", {});
   ifs.masked = make("span", {});
-  ifs.back = make("button", { type: "button", on: { click: takeBack } }, "Back to the model's own");
+  ifs.back = make(
+    "button",
+    { type: "button", on: { click: takeBack } },
+    t("Back to the model's own"),
+  );
   ifs.box = make(
     "div",
     { class: "what-if" },
-    make("strong", {}, "What if"),
+    make("strong", {}, t("What if")),
     make("label", { class: "field" }, ifs.factor, ifs.slider),
     ifs.masked,
     ifs.back,
@@ -455,10 +275,10 @@ function updateWhatIf({ to }) {
   const list = [...keys].map((j) => shown(tokenOf(to, j), 20));
   ifs.box.classList.toggle("changed-box", isChange(state.change));
   ifs.slider.value = String(factor);
-  ifs.factor.textContent = `scale × ${number(factor, 1)}`;
+  ifs.factor.textContent = t("scale × {factor}", { factor: number(factor, 1) });
   ifs.masked.textContent = list.length
-    ? `masked: ${list.join(", ")}`
-    : "Mask tokens in step 4, or press m.";
+    ? t("hidden: {list}", { list: list.join(t(", ")) })
+    : t("Mask tokens in step 4, or press m.");
   ifs.back.hidden = !isChange(state.change);
 }
 
@@ -468,10 +288,10 @@ function weighted(focus) {
   if (!of.hasValues) return null;
   return step(
     "5",
-    "Weighted values",
+    t("Weighted values"),
     "weighted",
-    "Each value shrunk to its share: little is left of what got little weight.",
-    keyTable(focus, ["weight × value"], (j) => [
+    t("Each value shrunk to its share: little is left of what got little weight."),
+    keyTable(focus, [t("weight × value")], (j) => [
       vector(`av ${j}`, of.vector("value", j)?.map((v) => v * now.weights[j]) ?? null, 4),
     ]),
   );
@@ -483,19 +303,21 @@ function sum(focus) {
   if (!of.hasValues) {
     return step(
       "5",
-      "Values",
+      t("Values"),
       "none",
-      "The values were not kept, so what is mixed of them is not shown. " +
-        "(observe(model, values=True) keeps them.)",
+      t(
+        "The values were not kept, so what is mixed of them is not shown. " +
+          "(observe(model, values=True) keeps them.)",
+      ),
     );
   }
   const place = of.layer.data.checked.indexOf(i);
   const own = place >= 0 ? of.vector("context", place) : null;
   return step(
     "6",
-    "Their sum",
+    t("Their sum"),
     "context",
-    "What the token takes from every token it may see.",
+    t("What the token takes from every token it may see."),
     make(
       "div",
       { class: "named" },
@@ -506,7 +328,7 @@ function sum(focus) {
       ? make(
           "div",
           { class: "named" },
-          make("span", { class: "name quiet" }, "the model's"),
+          make("span", { class: "name quiet" }, t("the model's")),
           vector("own", own),
         )
       : null,
@@ -521,14 +343,14 @@ function after({ of, i, now, contexts }) {
     made.push(
       step(
         "7",
-        "All heads, side by side",
+        t("All heads, side by side"),
         "concatenated",
-        "Each head's sum, one after the other.",
+        t("Each head's sum, one after the other."),
         of.layer.heads.map((other) =>
           make(
             "div",
             { class: "named" },
-            make("span", { class: "name" }, `c of head ${other.number}`),
+            make("span", { class: "name" }, t("c of head {n}", { n: other.number })),
             vector(
               `c ${other.number}`,
               other === of
@@ -550,7 +372,7 @@ function after({ of, i, now, contexts }) {
       step(
         isOutput ? "8" : "+",
         isOutput
-          ? "Output projection"
+          ? t("Output projection")
           : name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " "),
         isOutput ? "output" : "none",
         k.meaning,
@@ -559,28 +381,6 @@ function after({ of, i, now, contexts }) {
     );
   }
   return made;
-}
-
-/** Computed here and now, from the numbers that the page carries. @param {Head} of */
-function tellProof(of) {
-  const proof = prove(of);
-  const precision = subject().document.half ? "half precision" : "float32";
-  const parts = [`rows sum to 1 within ${small(proof.sum)}`];
-  if (proof.lse !== null) parts.push(`log-sum-exp equals Python's within ${small(proof.lse)}`);
-  if (proof.context !== null) {
-    parts.push(
-      `the sums equal the model's own within ${small(proof.context)} ` +
-        `(largest number ${number(proof.size, 3)})`,
-    );
-  }
-  proofLine.dataset.sum = String(proof.sum);
-  proofLine.dataset.context = proof.context === null ? "" : String(proof.context);
-  put(
-    proofLine,
-    make("strong", {}, "Proof "),
-    `computed in this page over ${proof.rows} of ${of.queries} rows, ` +
-      `from ${precision} vectors: ${parts.join("; ")}.`,
-  );
 }
 
 /** The chosen token's numbers, key by key. */
@@ -621,7 +421,10 @@ function stepsSvg() {
     svg(
       "text",
       { ...text, x: 12, y: 22, "font-weight": 600 },
-      `${nameOf(of)}: what ${shown(tokenOf(from, state.query), 20)} attends to`,
+      t("{head}: what {word} attends to", {
+        head: nameOf(of),
+        word: shown(tokenOf(from, state.query), 20),
+      }),
     ),
     order.map((j, place) =>
       svg(

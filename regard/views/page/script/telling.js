@@ -50,7 +50,7 @@ export function sentenceOf({ row, words, own, marks, link }) {
   if (!best || !link || Math.max(best.weight, own, mark?.weight ?? 0) < LEAST)
     return phrase("{word} has nothing to look at yet.", values);
   const all = { ...values, share: strong(link.weight), target: named(link.unit) };
-  if (link !== best) return phrase(mainly(), all);
+  if (link !== best) return mainly(all);
   if (mark && mark.weight > Math.max(best.weight, own))
     return phrase(
       "{word} takes {most} from {mark}, which is no word: here this head has little to say. " +
@@ -62,16 +62,23 @@ export function sentenceOf({ row, words, own, marks, link }) {
       "{word} keeps {most} to itself; of the others, most comes from {target}: {share}.",
       { ...all, most: strong(own) },
     );
-  return phrase(mainly(), all);
+  return mainly(all);
 }
 
-function mainly() {
+/** @param {Object<string, any>} values */
+function mainly(values) {
   const { kind, recurrent } = layer().data;
   if (kind === "cross")
-    return "To write {word}, the model takes {share} of what it reads from {target}.";
+    return phrase(
+      "To write {word}, the model takes {share} of what it reads from {target}.",
+      values,
+    );
   return recurrent
-    ? "Reading {word}, the network takes {share} of what it remembers from {target}."
-    : "{word} takes {share} of what it hands on from {target}.";
+    ? phrase(
+        "Reading {word}, the network takes {share} of what it remembers from {target}.",
+        values,
+      )
+    : phrase("{word} takes {share} of what it hands on from {target}.", values);
 }
 
 /** What else the row looks at. @param {Account} found @returns {any[]} */

@@ -77,8 +77,9 @@ function tick(changes) {
 
 /** @param {string} text @param {string} label @param {() => void} act */
 function step(text, label, act) {
-  const props = { type: "button", class: "step-button", "aria-label": label, title: label };
-  return make("button", { ...props, on: { click: act } }, text);
+  const isSign = text.length === 1;
+  const props = { type: "button", class: "step-button", "aria-label": isSign && label };
+  return make("button", { ...props, title: label, on: { click: act } }, text);
 }
 
 /** @param {string} name @param {any} input @param {string} [more] */
