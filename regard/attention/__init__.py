@@ -9,6 +9,7 @@ attend.py          the four verbs in a row, with every value at hand; or a fused
 self_attention.py  queries, keys and values made of vectors by matrices; heads
 multihead.py       the same as a module to train with
 rule.py            from queries and keys to weights: scale, soft cap, bias, mask, softmax
+gradient.py        how weights move with scores
 map.py             an attention matrix computed where you look
 statistics.py      what is to be known of weights that nobody keeps (wanted.py), in one pass
 kernel/            the native library; private.py: what regard knows of PyTorch's inside

@@ -125,7 +125,7 @@ def explain(
         subject = Example.from_file(source)
     else:
         subject, said = _of_vectors(ctx, sentence or "", options)
-    _explain(subject, word, head or 0, json_to, html_to, form or "both", said)
+    _explain(ctx, subject, word, head or 0, json_to, html_to, form or "both", said)
 
 
 OF_VECTORS = (
@@ -150,6 +150,7 @@ def _of_vectors(
 
 
 def _explain(
+    ctx: click.Context,
     subject: Example,
     word: str | None,
     head: int,
@@ -158,6 +159,7 @@ def _explain(
     form: str,
     said: list[str],
 ) -> None:
+    from regard.cli.shared.worked import check_claims, print_claims, print_whole, write_worked
     from regard.worked.stages import compute
 
     place, times = find_token(subject.tokens, word) if word is not None else (0, 1)
@@ -168,29 +170,29 @@ def _explain(
     if times > 1 and word == subject.tokens[place]:
         which = f"{word!r} occurs {times} times; this is the one at position {place + 1} "
         said.append(f"{which}({word}#2 is the second).")
-    trace = compute(subject)
-    if json_to != "-" or html_to is not None:
-        _check_shown(subject, trace)
+    report = check_claims(subject)
+    trace = compute(subject) if report is None else report.trace
+    by_word = _is_by_word(subject, trace)
+    if not by_word:
+        _refuse(ctx, ("word", "head", "form"), "every step of this example is shown whole")
     if json_to is not None:
         write_json(trace.to_json(), json_to)
-    if json_to != "-":
+    if json_to != "-" and by_word:
         _print(subject, trace, place, head, form, said)
+        print_claims(report)
+    elif json_to != "-":
+        print_whole(subject, trace, report)
     if html_to is not None:
-        from regard.views.page import subject_of_trace
-
-        start = {"head": head, "query": place}
-        shown = subject_of_trace(trace, subject.title or "", notes=said, start=start)
-        write_page(html_to, shown, quietly=json_to == "-")
+        start = {"head": head, "query": place} if by_word else None
+        write_worked(html_to, subject, trace, report, said, start, quietly=json_to == "-")
 
 
-def _check_shown(subject: Example, trace: Trace) -> None:
-    """The steps are shown from the vectors on, of words that attend to each other."""
+def _is_by_word(subject: Example, trace: Trace) -> bool:
+    """Whether it is self-attention from the vectors on, which is explained word by word."""
     own = subject.dialect.memory == subject.dialect.query
-    if not own or not {"input", "queries", "keys", "context"} <= {step.name for step in trace}:
-        raise RegardError(
-            "explain shows examples of self-attention that begin with x and have values; "
-            "'regard check' checks this one, and --json - gives its steps"
-        )
+    attends = subject.dialect.family == "attention"
+    needed = {"input", "queries", "keys", "context"}
+    return own and attends and needed <= {step.name for step in trace}
 
 
 def _of_model(

@@ -13,9 +13,7 @@ from collections.abc import Sequence
 NUMBER = re.compile(r"[+−-]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
 TINY = re.compile(r"e-\d+$")
 """How far two ways to compute are apart differs from machine to machine."""
-VARYING = re.compile(
-    r"(?:[+−-]?\d[\d.,]*(?:e[+-]?\d+)?(?: ?(?:ns|µs|ms|s|kB|MB|GB)\b)?|·)[░▒▓█]*"
-)
+VARYING = re.compile(r"(?:[+−-]?\d[\d.,]*(?:e[+-]?\d+)?(?: ?(?:ns|µs|ms|s|kB|MB|GB)\b)?|·)[░▒▓█]*")
 """A number with its unit or its shade; · is none."""
 LEFT_OUT = "…"
 

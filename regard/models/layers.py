@@ -13,10 +13,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from regard.attention import KeyValueCache, Mask, MultiHeadAttention, causal
+from regard.attention import Attended, KeyValueCache, Mask, MultiHeadAttention, causal
 from regard.models.dropout import Dropout
+from regard.models.norm import LayerNorm
 from regard.models.padding import RealRows
-from regard.record import scope
+from regard.record import note, recording, scope
 
 
 class LayerConfig(Protocol):
@@ -40,6 +41,7 @@ class LayerConfig(Protocol):
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": torch.relu_, "silu": F.silu}
 """By their names in a config: max(0, x), and x / (1 + exp(−x))."""
+_INNER = ("position", "inner")
 
 
 class FeedForward(nn.Module):
@@ -57,8 +59,33 @@ class FeedForward(nn.Module):
             nn.init.zeros_(linear.bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        y: Tensor = self.outer(self.activation(self.inner(x)))
+        inner: Tensor = self.inner(x)
+        if not recording():
+            y: Tensor = self.outer(self.activation(inner))
+            return y
+        f = "max(0, W_1 x + b_1)" if self.activation is torch.relu_ else "f(W_1 x + b_1)"
+        note("inner", inner, axes=_INNER, formula="W_1 x + b_1",
+             meaning="Each vector in the width between the two matrices.")  # fmt: skip
+        activated = self.activation(inner)
+        note("activated", activated, axes=_INNER, formula=f,
+             meaning="What keeps two matrices from being one.")  # fmt: skip
+        y = self.outer(activated)
+        note("output", y, axes=("position", "width"), formula=f"W_2 {f} + b_2",
+             meaning="Back in the width of a vector.")  # fmt: skip
         return y
+
+
+def add(x: Tensor, y: Tensor) -> Tensor:
+    """x + y, the residual connection (He et al. 2016): a sublayer's output joins its input."""
+    added = x + y
+    note(
+        "residual",
+        added,
+        axes=("position", "width"),
+        formula="x + sublayer(x)",
+        meaning="What the sublayer says is added to what was there.",
+    )
+    return added
 
 
 class TransformerLayer(nn.Module):
@@ -68,15 +95,15 @@ class TransformerLayer(nn.Module):
         super().__init__()
         self.before = config.norm == "pre"
         self.attention = MultiHeadAttention(config.width, config.heads)
-        self.attention_norm = nn.LayerNorm(config.width)
+        self.attention_norm = LayerNorm(config.width)
         self.feedforward = FeedForward(config.width, config.feedforward, activation)
-        self.feedforward_norm = nn.LayerNorm(config.width)
+        self.feedforward_norm = LayerNorm(config.width)
         self.dropout = Dropout(config.dropout)
 
     def join(self, x: Tensor, norm: nn.Module, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         """norm(x + sublayer(x)), or x + sublayer(norm(x)) if the norm comes before."""
         joined: Tensor = norm(x) if self.before else x
-        joined = x + self.dropout(sublayer(joined))
+        joined = add(x, self.dropout(sublayer(joined)))
         return joined if self.before else norm(joined)
 
 
@@ -87,11 +114,12 @@ class EncoderLayer(TransformerLayer):
         """``x`` (tokens, width) → the same; ``mask`` leaves out the padding."""
 
         def attention(x: Tensor) -> Tensor:
-            with scope("self-attention"):
-                return rows.gather(self.attention(rows.spread(x), mask=mask).context)
+            return rows.gather(self.attention(rows.spread(x), mask=mask).context)
 
-        x = self.join(x, self.attention_norm, attention)
-        return self.join(x, self.feedforward_norm, self.feedforward)
+        with scope("self-attention"):
+            x = self.join(x, self.attention_norm, attention)
+        with scope("feed-forward"):
+            return self.join(x, self.feedforward_norm, self.feedforward)
 
 
 class DecoderLayer(TransformerLayer):
@@ -100,22 +128,23 @@ class DecoderLayer(TransformerLayer):
     def __init__(self, config: LayerConfig, activation: str = "relu") -> None:
         super().__init__(config, activation)
         self.cross = MultiHeadAttention(config.width, config.heads)
-        self.cross_norm = nn.LayerNorm(config.width)
+        self.cross_norm = LayerNorm(config.width)
 
     def forward(self, x: Tensor, rows: RealRows, memory: Tensor, mask: Mask | None) -> Tensor:
         """``x`` (tokens, width) → the same; ``memory`` (B, S, width) with its padding's mask."""
 
         def attention(x: Tensor) -> Tensor:
-            with scope("self-attention"):
-                return rows.gather(self.attention(rows.spread(x), mask=causal()).context)
+            return rows.gather(self.attention(rows.spread(x), mask=causal()).context)
 
         def cross(x: Tensor) -> Tensor:
-            with scope("cross-attention"):
-                return rows.gather(self.cross(rows.spread(x), memory, mask=mask).context)
+            return rows.gather(self.cross(rows.spread(x), memory, mask=mask).context)
 
-        x = self.join(x, self.attention_norm, attention)
-        x = self.join(x, self.cross_norm, cross)
-        return self.join(x, self.feedforward_norm, self.feedforward)
+        with scope("self-attention"):
+            x = self.join(x, self.attention_norm, attention)
+        with scope("cross-attention"):
+            x = self.join(x, self.cross_norm, cross)
+        with scope("feed-forward"):
+            return self.join(x, self.feedforward_norm, self.feedforward)
 
     def step(
         self,
@@ -136,18 +165,19 @@ class DecoderLayer(TransformerLayer):
         seen: list[Tensor | None] = []
 
         def attention(x: Tensor) -> Tensor:
-            with scope("self-attention"):
-                x = self.attention(x, mask=own, cache=caches[0]).context
-            return x
+            attended: Attended = self.attention(x, mask=own, cache=caches[0])
+            return attended.context
 
         def cross(x: Tensor) -> Tensor:
-            with scope("cross-attention"):
-                x, weights = self.cross(
-                    x, memory, mask=mask, cache=caches[1], need_weights=need_weights
-                )
+            x, weights = self.cross(
+                x, memory, mask=mask, cache=caches[1], need_weights=need_weights
+            )
             seen.append(weights)
             return x
 
-        x = self.join(x, self.attention_norm, attention)
-        x = self.join(x, self.cross_norm, cross)
-        return self.join(x, self.feedforward_norm, self.feedforward), seen[0]
+        with scope("self-attention"):
+            x = self.join(x, self.attention_norm, attention)
+        with scope("cross-attention"):
+            x = self.join(x, self.cross_norm, cross)
+        with scope("feed-forward"):
+            return self.join(x, self.feedforward_norm, self.feedforward), seen[0]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from regard.record import recording
+from regard.record import note, recording
 from regard.recurrent.scan.gated import gated_scan
-from regard.recurrent.simple import note_states
+from regard.recurrent.simple import note_input, note_states
 
 
 class GatedUnit(nn.Module):
@@ -25,6 +25,8 @@ class GatedUnit(nn.Module):
     ``inputs`` is [W_z; W_r; W] with the biases, ``context`` is [C_z; C_r; C], ``gates`` is
     [U_z; U_r] and ``candidate`` is U.
     """
+
+    formula = "s_t = (1 - z_t) * s_{t-1} + z_t * s^_t"
 
     def __init__(self, width: int, hidden: int, context: int = 0) -> None:
         super().__init__()
@@ -53,9 +55,27 @@ class GatedUnit(nn.Module):
 
     def update(self, gates: Tensor, candidate: Tensor, state: Tensor) -> Tensor:
         """:meth:`step` with the projected inputs of the gates and of the candidate apart."""
+        z, r = self.opened(gates, state)
+        fresh = self.proposed(candidate, r, state)
+        new = renew(state, fresh, z)
+        if recording():
+            for name, value, how, meaning in (
+                ("update gate", z, "z_t", "How much of the state is overwritten."),
+                ("reset gate", r, "r_t", "How much of the state the candidate sees."),
+                ("candidate", fresh, "s^_t", "What would overwrite it."),
+                ("state", new, self.formula, "What the unit remembers."),
+            ):
+                note(name, value, axes=("hidden",), formula=how, meaning=meaning)
+        return new
+
+    def opened(self, gates: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+        """z_t and r_t from the projected inputs of the gates and s_{t-1}."""
         z, r = torch.addmm(gates, state, self.gates.t()).sigmoid().chunk(2, -1)
-        fresh = torch.addmm(candidate, r * state, self.candidate.t()).tanh()
-        return torch.lerp(state, fresh, z)
+        return z, r
+
+    def proposed(self, candidate: Tensor, reset: Tensor, state: Tensor) -> Tensor:
+        """s^_t from its projected inputs, r_t and s_{t-1}."""
+        return torch.addmm(candidate, reset * state, self.candidate.t()).tanh()
 
     def forward(
         self,
@@ -84,14 +104,19 @@ class GatedUnit(nn.Module):
         states = gated_scan(projected, first, self.gates, self.candidate, padded)
         states = (states.flip(0) if backward else states).transpose(0, 1)
         if recording():
+            note_input(x)
             note_states(
-                x,
                 states,
-                formula="s_t = (1 - z_t) * s_{t-1} + z_t * s^_t",
+                formula=self.formula,
                 meaning="What the unit remembers after each position, read "
                 + ("from the end." if backward else "from the start."),
             )
         return states
+
+
+def renew(state: Tensor, candidate: Tensor, update: Tensor) -> Tensor:
+    """s_t = (1 − z_t) * s_{t-1} + z_t * s^_t."""
+    return torch.lerp(state, candidate, update)
 
 
 def _padded(lengths: Tensor, n: int) -> Tensor | None:

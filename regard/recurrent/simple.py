@@ -37,6 +37,7 @@ class SimpleRNN(nn.Module):
         self._check(x, state)
         projected = self.inputs(x.transpose(0, 1))
         h = projected.new_zeros(x.shape[0], self.hidden) if state is None else state
+        note_input(x)
         states = []
         for t, step in enumerate(projected.unbind()):
             h = torch.tanh(torch.addmm(step, h, self.recurrent.t()))
@@ -47,7 +48,6 @@ class SimpleRNN(nn.Module):
         all_states = torch.stack(states, 1) if states else projected.transpose(0, 1)
         if recording():
             note_states(
-                x,
                 all_states,
                 formula=self.formula,
                 meaning="What is remembered after each position, all that came before squeezed in.",
@@ -71,8 +71,12 @@ class SimpleRNN(nn.Module):
             )
 
 
-def note_states(x: Tensor, states: Tensor, *, formula: str, meaning: str) -> None:
-    """Note what was read and the state after each position."""
+def note_input(x: Tensor) -> None:
+    """Note what is read."""
     given = "One vector for each position."
     note("input", x, axes=("position", "width"), formula="x_t", meaning=given)
+
+
+def note_states(states: Tensor, *, formula: str, meaning: str) -> None:
+    """Note the state after each position."""
     note("states", states, axes=("position", "hidden"), formula=formula, meaning=meaning)

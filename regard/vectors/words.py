@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from regard.errors import RegardError, ShapeError, UnknownWordError, nearest
 from regard.pieces.tokenise import tokenise
+from regard.record import note
 from regard.vectors.file import ReadProgress, read_vectors
 from regard.vectors.rows import Matrix
 from regard.vectors.save import write_vectors
@@ -200,8 +201,7 @@ class Words:
             listed = ", ".join(f"{token!r}{self.suggest(token)}" for token in tokens)
             raise UnknownWordError(f"{what}; unknown: {listed}")
         rows = self.vectors[[found.row for found in seen.found]]
-        vector = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
-        return SentenceVector(seen.found, seen.unknown, vector)
+        return SentenceVector(seen.found, seen.unknown, average(rows).astype(np.float32))
 
     def unknown(self, word: str) -> UnknownWordError:
         what = f"{word!r} is not among the {len(self):,} words"
@@ -218,6 +218,19 @@ class Words:
         starts = {word[:1].lower(), word[1:2].lower()}
         near = (w for w in self.words if abs(len(w) - len(word)) <= 2 and w[:1].lower() in starts)
         return nearest(word, [w for w, _ in zip(near, range(20_000), strict=False)])
+
+
+def average(vectors: ArrayLike) -> NDArray[np.float64]:
+    """(1/m) Σ x_t of m ``vectors`` (m, width), in float64."""
+    mean: NDArray[np.float64] = np.asarray(vectors).mean(axis=0, dtype=np.float64)
+    note(
+        "average",
+        mean,
+        axes=("width",),
+        formula="(x_1 + … + x_m) / m",
+        meaning="One vector for the sentence, the same whatever the order of its words.",
+    )
+    return mean
 
 
 def checked(words: Sequence[str], vectors: ArrayLike) -> Matrix:

@@ -188,9 +188,10 @@ def check_example(example: Example) -> Report:
     report = Report(example, trace, claims)
     # Claims may be so large that what follows from them is infinite: wrong, but no accident.
     with np.errstate(all="ignore"):
+        follows = [Consequences(example, trace, claims, rounded=r) for r in (True, False)]
         for step in trace:
             if step.path in claims:
-                _compare(report, claims[step.path], step.value)
+                _compare(report, claims[step.path], step.value, follows)
         report.remarks = remarks_on(example, trace, claims)
     blank = blanks(example)
     if blank:
@@ -198,20 +199,22 @@ def check_example(example: Example) -> Report:
     return report
 
 
-def _compare(report: Report, claim: Claim, correct: Array) -> None:
+def _compare(
+    report: Report, claim: Claim, correct: Array, consequences: list[Consequences]
+) -> None:
     off = claim.made & ~(np.abs(claim.value - correct) <= claim.tolerance)
     report.counts[claim.step] = int((claim.made & ~off).sum())
     wrong = [tuple(map(int, index)) for index in np.argwhere(off)]
     if not wrong:
         return
-    consequences = Consequences(report.example, report.trace, report.claims)
-    follows = consequences.of(claim.step)
     carried = set[tuple[int, ...]]()
-    if follows is not None:
-        near = np.abs(claim.value - follows) <= claim.tolerance
-        carried = {index for index in wrong if near[index]}
+    for known in consequences:
+        follows = known.of(claim.step)
+        if follows is not None:
+            near = np.abs(claim.value - follows) <= claim.tolerance
+            carried |= {index for index in wrong if near[index]}
     own = [index for index in wrong if index not in carried]
-    said = _slips(report, claim, correct, own, consequences)
+    said = _slips(report, claim, correct, own, consequences[0])
     if carried and not report.wrong:  # nothing before it is wrong, only rounded
         said |= dict.fromkeys(carried, "it is made of the rounded numbers claimed before")
     for index in wrong:

@@ -1,6 +1,8 @@
 """Consequence: what a step would be if the numbers claimed for the steps before it were true.
 
-A number that is wrong but equals its consequence is right arithmetic on a wrong number.
+A number that is wrong but equals its consequence is right arithmetic on a wrong number. Whoever
+computed it may have gone on with the numbers as written, or with all their digits and rounded them
+only when writing: both are consequences.
 """
 
 from __future__ import annotations
@@ -18,8 +20,12 @@ from regard.worked.stages import stages
 class Consequences:
     """The steps of an example, recomputed from what is claimed."""
 
-    def __init__(self, example: Example, trace: Trace, claims: dict[str, Claim]) -> None:
+    def __init__(
+        self, example: Example, trace: Trace, claims: dict[str, Claim], *, rounded: bool = True
+    ) -> None:
+        """``rounded``: made of the claims as written, not of what they were rounded from."""
         self.example = example
+        self.rounded = rounded
         self.true = {step.path: step for step in trace}
         self.claims = claims
         self.stages = {stage.name: stage for stage in stages(example)}
@@ -39,8 +45,10 @@ class Consequences:
         if step in self.rows:  # a row of what is claimed as a whole
             whole, i = self.rows[step]
             if whole in self.claims:
-                claimed = self.claims[whole].value[i][..., : value.shape[-1]]
-                value = np.where(np.isfinite(claimed), claimed, value)
+                claim, width = self.claims[whole], value.shape[-1]
+                value = self._taken(
+                    claim.value[i][..., :width], claim.tolerance[i][..., :width], value
+                )
         return self._claimed(step, value)
 
     def of(self, step: str) -> Array | None:
@@ -74,4 +82,11 @@ class Consequences:
     def _claimed(self, step: str, value: Array) -> Array:
         if step not in self.claims:
             return value
-        return np.where(self.claims[step].made, self.claims[step].value, value)
+        return self._taken(self.claims[step].value, self.claims[step].tolerance, value)
+
+    def _taken(self, claimed: Array, tolerance: Array, value: Array) -> Array:
+        """What is claimed, where something is, in place of ``value``, which follows."""
+        made = np.isfinite(claimed)
+        if not self.rounded:
+            made &= ~(np.abs(claimed - value) <= tolerance)
+        return np.where(made, claimed, value)

@@ -67,7 +67,7 @@ class Dialect:
             ("memory_tokens", self.memory != self.query),
             ("d_k", self.scaled and "temperature" not in self.options),
             ("scale", self.scaled and "temperature" not in self.options),
-            ("positions", attention and self.query == "x"),
+            ("positions", attention and "x" in self.takes),
         )
         return (*(name for name, has in known if has), *self.options)
 

@@ -149,7 +149,141 @@ RECURRENT = {
     ),
 }
 
-DIALECTS = {**ATTENTION, **RECURRENT}
+WIDTH: Axes = ("width",)
+_EPSILON = {"epsilon": Option(1e-5)}
+_FEEDFORWARD = {"w_1": ("width", "inner"), "w_2": ("inner", "width")}
+_FEEDFORWARD_BIASES = {"b_1": ("inner",), "b_2": WIDTH}
+_INNER: Axes = ("inner attention",)
+
+LAYERS = {
+    "layer-norm": _other(
+        "layers",
+        "gamma * (x - mean) / sqrt(variance + epsilon) + beta",
+        {"x": X},
+        {"gamma": WIDTH, "beta": WIDTH},
+        options=_EPSILON,
+    ),
+    "feed-forward": _other(
+        "layers",
+        "W_2 max(0, W_1 x + b_1) + b_2",
+        {"x": X, **_FEEDFORWARD},
+        _FEEDFORWARD_BIASES,
+    ),
+    "residual": _other(
+        "layers",
+        'x + sublayer, then, if norm is "post", layer norm of it',
+        {"x": X, "sublayer": X},
+        {"gamma": WIDTH, "beta": WIDTH},
+        options={"norm": Option("none", ("none", "post")), **_EPSILON},
+    ),
+    "encoder-block": _other(
+        "block",
+        "multi-head self-attention, then feed-forward, each added to its input and normalised",
+        {
+            "x": X,
+            **dict.fromkeys(("w_q", "w_k", "w_v"), ("width", "inner attention")),
+            "w_o": ("inner attention", "width"),
+            **_FEEDFORWARD,
+        },
+        {
+            **dict.fromkeys(("b_q", "b_k", "b_v"), _INNER),
+            "b_o": WIDTH,
+            **_FEEDFORWARD_BIASES,
+            **dict.fromkeys(("gamma_1", "beta_1", "gamma_2", "beta_2"), WIDTH),
+        },
+        options={"norm": Option("post", ("post", "pre")), **_EPSILON},
+        layout="columns-are-outputs",
+        heads=True,
+        masked=True,
+    ),
+}
+
+_S: Axes = ("query", "state")
+_GATED: dict[str, Axes] = {
+    name: axes
+    for gate in ("", "_z", "_r")
+    for name, axes in (
+        (f"w{gate}", ("width", "state")),
+        (f"u{gate}", ("state", "state")),
+        (f"c{gate}", ("annotation", "state")),
+    )
+}
+
+DECODER = {
+    "encoder-decoder": _other(
+        "decoder",
+        "one step of Bahdanau's decoder: attention to h, then the gated unit",
+        {
+            "s": _S,
+            "h": ("key", "annotation"),
+            "y": ("query", "width"),
+            "w_a": ("state", "hidden"),
+            "u_a": ("annotation", "hidden"),
+            "v_a": ("hidden",),
+            **_GATED,
+        },
+        dict.fromkeys(("b", "b_z", "b_r"), ("state",)),
+        query="s",
+        memory="h",
+        options={"readout": Option("none", ("none", "maxout"))},
+        variants={
+            ("readout", "maxout"): {
+                "u_o": ("state", "pairs"),
+                "v_o": ("width", "pairs"),
+                "c_o": ("annotation", "pairs"),
+            }
+        },
+        masked=True,
+    ),
+}
+
+_FIRST = {"first": Option(0, whole=True)}
+
+POSITIONS = {
+    "sinusoidal": _other(
+        "positions",
+        "PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos of the same",
+        {},
+        {"x": X},
+        options={
+            **_FIRST,
+            "length": Option(least=1, whole=True),
+            "width": Option(least=1, whole=True),
+        },
+    ),
+    "learned": _other(
+        "positions",
+        "a row of a table for each place, added to x",
+        {"x": X, "table": ("place", "width")},
+        {},
+        options=_FIRST,
+    ),
+    "rotary": _other(
+        "rotary",
+        "queries and keys turned by angles that grow with the position, then attention",
+        {"queries": ("query", "key width"), "keys": ("key", "key width")},
+        {"values": ("key", "value width")},
+        query="queries",
+        options={
+            **_FIRST,
+            "base": Option(10000.0, above=True),
+            "pairs": Option("halves", ("halves", "neighbours")),
+        },
+        masked=True,
+    ),
+}
+
+SMALL = {
+    "softmax-gradient": _other(
+        "gradient",
+        "how the weights of softmax move with its scores, and a loss with them",
+        {"scores": ("query", "key")},
+        {"upstream": ("query", "key")},
+    ),
+    "average": _other("average", "one vector for a sentence, the mean of its words'", {"x": X}, {}),
+}
+
+DIALECTS = {**ATTENTION, **RECURRENT, **LAYERS, **DECODER, **POSITIONS, **SMALL}
 """Every mechanism by its name in a file."""
 
 

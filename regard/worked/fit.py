@@ -33,6 +33,7 @@ def check_fit(example: Parts) -> None:
         _check_needed(example)
         check_axes(example)
         _check_cut(example)
+        _check_places(example)
         return
     _check_mechanism(example)
     _check_heads(example)
@@ -93,6 +94,33 @@ def _check_cut(example: Parts) -> None:
             f"heads must divide the outputs of w_q: {example.outputs('w_q')} cannot be cut into "
             f"{shown(example.heads)} equal parts",
         )
+
+
+def _check_places(example: Parts) -> None:
+    """Positions are those of x, or of a table that has room for them."""
+    options = example.options
+    if "length" in example.dialect.options:
+        sizes = [name for name in ("length", "width") if options.get(name) is not None]
+        if "x" in example.given and sizes:
+            raise wrong(
+                sizes[0], f"x says how many positions there are and how wide: drop {sizes[0]}"
+            )
+        if "x" not in example.given and len(sizes) < 2:
+            raise wrong("x", f"mechanism {example.mechanism!r} needs x, or length and width")
+    if "table" in example.given:
+        rows, last = len(example.given["table"]), example.option("first") + len(example.given["x"])
+        if last > rows:
+            raise wrong("table", f"table must have a row for each place: {last}, got {rows}")
+    odd = example.given["queries"].shape[-1] % 2 if "pairs" in example.dialect.options else 0
+    if odd:
+        raise wrong(
+            "queries",
+            "rotary positions turn pairs of numbers: queries must be of even width, got "
+            f"{times(example.given['queries'].shape)}",
+        )
+    if "u_o" in example.given and example.outputs("u_o") % 2:
+        raise wrong("u_o", f"maxout pairs its outputs: u_o must have an even number of them, got "
+                    f"{example.outputs('u_o')}")  # fmt: skip
 
 
 def _check_mechanism(example: Parts) -> None:

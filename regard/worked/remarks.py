@@ -11,6 +11,14 @@ from regard.trace import Array, Trace
 from regard.worked.claims import Claim
 from regard.worked.example import Example
 
+LAYOUTS = {
+    "columns-are-outputs": "columns-are-outputs "
+    '(Q = X W); if your rows are outputs, as in PyTorch, add layout = "rows-are-outputs".',
+    "rows-are-outputs": "rows-are-outputs "
+    '(W x, as in the papers); if your columns are outputs, add layout = "columns-are-outputs".',
+}
+"""What is said of a layout that nobody named, where the other fits too."""
+
 
 def remarks_on(example: Example, trace: Trace, claims: dict[str, Claim]) -> list[str]:
     """What a teacher would say of the example, its computation and its claims."""
@@ -19,12 +27,13 @@ def remarks_on(example: Example, trace: Trace, claims: dict[str, Claim]) -> list
         remarks.append(_row_per_word(example))
     if not example.layout_given and _either_layout(example):
         remarks.append(
-            "The matrices fit two layouts and the file names none: read as columns-are-outputs "
-            '(Q = X W); if your rows are outputs, as in PyTorch, add layout = "rows-are-outputs".'
+            "The matrices fit two layouts and the file names none: read as "
+            + LAYOUTS[example.layout]
         )
     remarks += _key_width(example)
-    if "weights" in claims:
-        remarks += _sums(trace.value("weights"), claims["weights"])
+    for path, claim in claims.items():
+        if path.split("/")[-1] == "weights":
+            remarks += _sums(trace.value(path), claim)
     if example.mechanism == "dot":
         remarks.append(
             "The scores are not divided by sqrt(d_k): this is dot-product attention, not the "
@@ -47,14 +56,16 @@ def _row_per_word(example: Example) -> str:
 
 
 def _either_layout(example: Example) -> bool:
-    """Whether rows-are-outputs would fit as well and make a difference."""
-    if example.layout != "columns-are-outputs":
+    """Whether the other layout would fit as well and make a difference."""
+    others = [layout for layout in LAYOUTS if layout != example.layout]
+    if len(others) != 1:
         return False
     try:
-        replace(example, layout="rows-are-outputs")
+        replace(example, layout=others[0])
     except ExampleError:
         return False
-    return any(not np.array_equal(w, w.T) for w in example.matrices.values())
+    matrices = [w for name, w in example.given.items() if example.is_matrix(name)]
+    return any(not np.array_equal(w, w.T) for w in matrices)
 
 
 def _key_width(example: Example) -> list[str]:
@@ -82,7 +93,7 @@ def _sums(correct: Array, claim: Claim) -> list[str]:
         if np.isfinite(row).all() and abs(row.sum() - 1) > allowed:
             place = "".join(f"[{i}]" for i in index)
             remarks.append(
-                f"weights{place} sum to {row.sum():.4f}, not 1: softmax divides by the sum of the "
-                "exponentials of the whole row; it cannot be taken of one score alone."
+                f"{claim.step}{place} sum to {row.sum():.4f}, not 1: softmax divides by the sum of "
+                "the exponentials of the whole row; it cannot be taken of one score alone."
             )
     return remarks

@@ -23,6 +23,7 @@ def format_report(report: Report) -> Group:
         Text(f"{example.mechanism}{layout}: {words}", style="dim"),
         "",
     ]
+    longest = max((16, *(len(name) + 2 for name in report.claims)))
     for name, claim in report.claims.items():
         bad = sum(w.step == name for w in report.wrong)
         total = int(claim.made.sum())
@@ -30,12 +31,12 @@ def format_report(report: Report) -> Group:
         state = f"{bad} of {total} wrong" if bad else f"{total} right"
         if not total:
             mark, state = Text("· ", style="dim"), "blank"
-        lines.append(mark.append(f"{name:<16}{state}", style="default"))
+        lines.append(mark.append(f"{name:<{longest}}{state}", style="default"))
     if report.wrong:
         lines += ["", wrong_table(report)]
     for remark in report.remarks:
         lines += ["", Text("! ", style="bold yellow").append(remark, style="default")]
-    return Group(*lines, "", _verdict(report))
+    return Group(*lines, "", format_verdict(report))
 
 
 def format_runs(report: RunReport) -> Group:
@@ -67,19 +68,21 @@ def wrong_table(report: Report) -> Padding:
             Text(place(wrong)),
             Text(f"{wrong.claimed:.6g}", style="red"),
             Text(f"{wrong.correct:.6g}", style="green"),
-            Text(_because(report, wrong)),
+            Text(because(report, wrong)),
         )
     return Padding(table, (0, 0, 0, 2), expand=False)
 
 
-def _because(report: Report, wrong: Wrong) -> str:
+def because(report: Report, wrong: Wrong) -> str:
+    """How the right number comes about, and what made the wrong one, where that is known."""
     how = working(report.example, report.trace, wrong.step, wrong.index)
     if wrong.slip:
         how += f"; {wrong.claimed:g} is what you get if {wrong.slip}"
     return f"{how}  (follows from the numbers claimed before)" if wrong.carried else how
 
 
-def _verdict(report: Report) -> Text:
+def format_verdict(report: Report) -> Text:
+    """How many are wrong, and where it went wrong first."""
     right = report.right
     if not report.wrong and not right:
         return Text(f"Nothing is filled in yet: put a number for each {BLANK}.", style="bold")

@@ -20,7 +20,7 @@ from regard.worked.dialects import PROJECTED
 from regard.worked.example import Example
 from regard.worked.mechanisms.attention import additive_weights, allowed
 from regard.worked.stage import Known, Stage, weights_of
-from regard.worked.stages import stages
+from regard.worked.stages import attention_in, stages
 
 Steps = Mapping[str, Array]
 """The numbers of the steps."""
@@ -46,6 +46,7 @@ def slips(example: Example, step: str, known: Steps) -> Iterator[Slip]:
     }
     if example.dialect.family != "attention":
         yield from _of_stage(example, step, known)
+        yield from _of_attention_in(example, step, known)
     elif step in PROJECTED:
         yield from _of_projection(example, step, known)
     elif step in usual:
@@ -81,6 +82,21 @@ def _of_stage(example: Example, step: str, known: Steps) -> Iterator[Slip]:
             if other != name and w.dim() == 2 and taken.shape == w.shape and other != "x":
                 says = f"{other.upper()} is used for {name.upper()}"
                 yield Slip(says, says, _run(example, step, known, {**weights, name: taken}))
+
+
+def _of_attention_in(example: Example, step: str, known: Steps) -> Iterator[Slip]:
+    """The mistakes of attention, where it is a part of the mechanism."""
+    part = attention_in(example)
+    if part is None or not step.startswith(part[1]):
+        return
+    inside = {
+        name.removeprefix(part[1]): v for name, v in known.items() if name.startswith(part[1])
+    }
+    for name in ("queries", "keys"):  # what is turned is what attends
+        inside[name] = inside.get(f"turned_{name}", inside[name])
+    name = step.removeprefix(part[1])
+    if any(stage.name == name for stage in stages(part[0])) and name not in part[0].given:
+        yield from slips(part[0], name, inside)
 
 
 def _of_row(example: Example, stage: Stage, row: str, known: Steps) -> Iterator[Slip]:
@@ -268,8 +284,8 @@ def _of_another_word(step: str, known: Steps) -> Iterator[Slip]:
 def _rounded(example: Example, step: str, known: Steps) -> Iterator[Slip]:
     """The step made of numbers that were rounded before."""
     stage = _stage(example, step)
-    if stage is None or step in example.given:
-        return
+    if stage is None or stage.gathers or step in example.given:
+        return  # of what is gathered, each row has its own
     parts = [n for n in stage.needs if n in known]
     for digits in (3, 2, 1, 0):
         cut = {name: np.round(known[name], digits) for name in parts}

@@ -6,13 +6,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from regard.trace import Array, Trace
+from regard.trace import Array, Step, Trace
 from regard.worked.dialects import PROJECTED
 from regard.worked.example import Example
+from regard.worked.stages import attention_in, stages
 
 
 def working(example: Example, trace: Trace, step: str, index: tuple[int, ...]) -> str:
     """How the number at ``index`` of ``step`` comes about, e.g. ``1·0.3 + 1·0.1 = 0.4``."""
+    part = attention_in(example)
+    if part is not None and step.startswith(part[1]):
+        sub, scope = part
+        inside = [s for s in trace if s.path == scope + s.name]
+        if any(stage.name == step.removeprefix(scope) for stage in stages(sub)):
+            names = {s.name for s in inside}
+            turned = [_renamed(s) for s in inside if f"turned_{s.name}" not in names]
+            return working(sub, Trace(turned), step.removeprefix(scope), index)
     if example.dialect.family != "attention":
         return f"{trace[step].formula} = {_short(float(trace.value(step)[index]))}"
     *head, row, column = index
@@ -42,6 +51,11 @@ def working(example: Example, trace: Trace, step: str, index: tuple[int, ...]) -
     if step == "output":
         return _mixed(example, trace, row, column)
     return ""
+
+
+def _renamed(step: Step) -> Step:
+    """The step by its own name alone; what is turned stands for what it was made from."""
+    return Step(step.name.removeprefix("turned_"), step.value, axes=step.axes)
 
 
 def _scored(example: Example, trace: Trace, index: tuple[int, ...]) -> str:

@@ -222,14 +222,42 @@ def test_only_one_form(form: str, other: str) -> None:
     assert other not in done.stdout
 
 
-def test_an_example_that_begins_later_has_its_steps_as_json() -> None:
+def test_an_example_that_begins_later_is_shown_whole() -> None:
     done = regard("explain", "--example", "illustrated-transformer")
-    assert done.returncode == 2
+    assert done.returncode == 0, done.stderr
+    assert "   Thinking [  0.8808   0.1192]\n" in done.stdout
+    assert done.stdout.endswith("All 4 numbers are right.\n")
+    done = regard("explain", "--example", "illustrated-transformer", "--word", "Machines")
     assert done.stderr == (
-        "regard: error: explain shows examples of self-attention that begin with x and have "
-        "values; 'regard check' checks this one, and --json - gives its steps\n"
+        "regard: error: --word does not apply here: every step of this example is shown whole\n"
     )
     done = regard("explain", "--example", "illustrated-transformer", "--json", "-")
     assert [step["name"] for step in json.loads(done.stdout)["steps"]] == [
         *("scores", "scaled", "weights"),
     ]
+
+
+def test_claims_stand_beside_what_is_right(tmp_path: Path) -> None:
+    done = regard("explain", "--example", "tutorial-printed", "--html", tmp_path / "t.html")
+    assert done.returncode == 0, done.stderr
+    assert "[0.5987 0.5987 0.5799]  claimed" in done.stdout
+    assert "9 of 19 numbers are wrong" in done.stdout
+    page = (tmp_path / "t.html").read_text()
+    assert '<td class="wrong">✗ 0.5987</td>' in page
+    assert "0.5987 is what you get if softmax is taken of each score alone" in page
+    assert '<script type="module">' in page
+
+
+def test_a_page_of_what_is_no_attention_has_no_script(tmp_path: Path) -> None:
+    file = tmp_path / "norm.toml"
+    file.write_text(
+        'mechanism = "layer-norm"\nx = [[1, 3]]\nepsilon = 0\ntitle = "<b>"\n'
+        "[claims]\nvariance = [2]\nnormalised = [[-1, 1]]"
+    )
+    done = regard("explain", "--example", file, "--html", tmp_path / "n.html")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "n.html").read_text()
+    assert "<script" not in page
+    assert "<h1>&lt;b&gt;</h1>" in page
+    assert "✗ 2.000" in page
+    assert "2 is what you get if the variance is divided by the count less 1" not in page

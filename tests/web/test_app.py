@@ -202,7 +202,9 @@ def test_two_texts_side_by_side_and_an_address_that_restores_them(
     page.fill("textarea", HOSTILE)
     page.click("button:has-text('Look')")
     page.wait_for_selector("html[data-ready]")
-    page.evaluate("document.activeElement.blur(); location.hash = 'layer=1&head=2&from=41&to=2&words=0'")
+    page.evaluate(
+        "document.activeElement.blur(); location.hash = 'layer=1&head=2&from=41&to=2&words=0'"
+    )
     page.check("text=Beside what is shown")
     shorter = HOSTILE.replace("</", "<")
     page.fill("textarea", shorter)

@@ -21,8 +21,12 @@ SIZES = {
     **{"position": 3, "width": 2, "hidden": 3, "aligned": 5, "query": 2, "key": 3},
     **{"state": 3, "annotation": 5, "inner": 4, "memory width": 3, "key width": 2},
     **{"value width": 2, "output width": 3, "place": 5, "pairs": 4},
+    **{"inner attention": 4},
 }
 """How long an axis of a generated example is."""
+
+FIRST = ("input", "memory", "embedding", "word", "sublayer", "upstream", "mask")
+"""Steps that are noted as given."""
 
 Variant = tuple[str, dict[str, str]]
 
@@ -72,7 +76,7 @@ LATER: dict[str, tuple[str, ...]] = dict.fromkeys(
     DIALECTS, ("queries", "keys", "values", "scores", "scaled")
 )
 """What a generated example does not give, because it follows from what it gives."""
-LATER |= {"softmax": ()}
+LATER |= dict.fromkeys(("softmax", "softmax-gradient", "rotary"), ())
 
 
 def axes(name: str, key: str, options: dict[str, Any]) -> tuple[str, ...]:
@@ -96,10 +100,52 @@ def replayed(example: Example) -> None:
     }
     own = [s for s in stages(example) if s.name in true and s.name not in example.given]
     made = {stage.name: stage for stage in own}
-    first = {"input", "memory", "embedding", "positions", "mask"}
     left = true.keys() - made.keys() - example.given.keys()
-    assert {name.split("/")[-1] for name in left} <= first
+    assert {name.split("/")[-1] for name in left} <= set(FIRST)
     for name, stage in made.items():
-        if not stage.gathers:
-            again = stage.run({**weights_of(example), **known}).numpy()
-            np.testing.assert_allclose(again, true[name], rtol=1e-12, atol=1e-12, err_msg=name)
+        again = stage.run({**weights_of(example), **known}).numpy()
+        np.testing.assert_allclose(again, true[name], rtol=1e-12, atol=1e-12, err_msg=name)
+
+
+def as_file(example: Example, claims: dict[str, Any]) -> str:
+    """The example as the text of a TOML file."""
+    lines = [f"mechanism = {_toml(example.mechanism)}", f"tokens = {_toml(example.tokens)}"]
+    lines.append(f"layout = {_toml(example.layout)}")
+    if example.heads > 1:
+        lines.append(f"heads = {example.heads}")
+    lines += [
+        f"{key} = {_toml(value)}" for key, value in example.options.items() if value is not None
+    ]
+    lines += [f"{key} = {_toml(value.tolist())}" for key, value in example.given.items()]
+    lines += ["[claims]", *(f"{_toml(key)} = {_toml(value)}" for key, value in claims.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def numbers_of(example: Example) -> dict[str, Any]:
+    """Every number of every step that is not given, true, as written to four digits."""
+    given = {*example.given, *FIRST}
+    return {
+        step.path: written(step.value)
+        for step in compute(example)
+        if step.name not in given and step.value.dtype != np.bool_
+    }
+
+
+def with_one_wrong(
+    claims: dict[str, Any], step: str, index: tuple[int, ...], by: float
+) -> dict[str, Any]:
+    """The claims with the number at ``index`` of ``step`` off by so much."""
+    values = np.array(claims[step], dtype=np.float64)
+    values[index] += by
+    return {**claims, step: written(values)}
+
+
+def places(claims: dict[str, Any]) -> list[tuple[str, tuple[int, ...]]]:
+    """Where a number is claimed: its step and its index."""
+    return [(step, i) for step, value in claims.items() for i in np.ndindex(np.shape(value))]

@@ -1,13 +1,12 @@
 """Cases of each usual slip, computed here by hand, and random wrong numbers.
 
-python -m tests.worked.slip_cases      # how often each is recognised, and named wrongly
+benchmarks/check.py says how often each is recognised, and how often one is named wrongly.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,7 @@ import numpy as np
 from regard.worked.check import check
 from regard.worked.example import Example
 from regard.worked.stages import compute
-
-Numbers = np.ndarray[Any, np.dtype[np.float64]]
+from tests.worked.cases import Numbers, generated, numbers_of, variants, written
 
 
 def softmax(scores: Numbers, axis: int = -1) -> Numbers:
@@ -60,6 +58,25 @@ def _of(step: str, change: Callable[[Example, Any], Numbers], **how: Any) -> Cal
 def _interleaved(trace: Any) -> Numbers:
     context = trace.value("context")
     return np.concatenate([context[1], context[0]], -1)
+
+
+def _other(
+    mechanism: str, step: str, change: Callable[[dict[str, Numbers], Any], Numbers]
+) -> Callable[[int], Made]:
+    """A slip in another mechanism than self-attention, of its arrays as (inputs, outputs)."""
+    first = next(variant for variant in variants() if variant[0] == mechanism)
+
+    def made(seed: int) -> Made:
+        example = generated(first, seed)
+        arrays = {name: example.turned(name) for name in example.given}
+        return example, step, change(arrays, compute(example))
+
+    return made
+
+
+def _sigmoid(x: Numbers) -> Numbers:
+    made: Numbers = 1 / (1 + np.exp(-x))
+    return made
 
 
 CASES: dict[str, tuple[str, Callable[[int], Made]]] = {
@@ -108,36 +125,98 @@ CASES: dict[str, tuple[str, Callable[[int], Made]]] = {
         "wrong order",
         _of("output", lambda e, t: _interleaved(t) @ e.given["w_o"], heads=2),
     ),
+    "sigmoid for tanh": (
+        "a sigmoid is taken for tanh",
+        _other(
+            "additive",
+            "scores",
+            lambda g, t: (
+                _sigmoid((g["s"] @ g["w_a"])[:, None] + (g["h"] @ g["u_a"])[None]) @ g["v_a"]
+            ),
+        ),
+    ),
+    "sigmoid for tanh, RNN": (
+        "a sigmoid is taken for tanh",
+        _other(
+            "simple-rnn",
+            "step 2/state",
+            lambda g, t: _sigmoid(
+                np.concatenate((g["x"][1], t.value("step 1/state"))) @ g["a"] + g["b"]
+            ),
+        ),
+    ),
+    "sigmoid for tanh, LSTM": (
+        "a sigmoid is taken for tanh",
+        _other(
+            "lstm",
+            "step 2/state",
+            lambda g, t: t.value("step 2/output gate") * _sigmoid(t.value("step 2/cell")),
+        ),
+    ),
+    "max forgotten, feed-forward": (
+        "is forgotten",
+        _other(
+            "feed-forward",
+            "output",
+            lambda g, t: (g["x"] @ g["w_1"] + g["b_1"]) @ g["w_2"] + g["b_2"],
+        ),
+    ),
+    "count less 1, layer norm": (
+        "count less 1",
+        _other("layer-norm", "variance", lambda g, t: g["x"].var(-1, ddof=1)),
+    ),
+    "late reset, decoder": (
+        "as in nn.GRU",
+        _other(
+            "encoder-decoder",
+            "candidate",
+            lambda g, t: np.tanh(
+                g["y"] @ g["w"]
+                + t.value("reset gate") * (g["s"] @ g["u"])
+                + t.value("context") @ g["c"]
+                + g["b"]
+            ),
+        ),
+    ),
 }
 """By name: words of the diagnosis, and what makes an example, a step and its wrong numbers."""
 
 
-def written(values: Numbers, digits: int = 4) -> Any:
-    if values.ndim:
-        return [written(part, digits) for part in values]
-    return Decimal(f"{values:.{digits}f}")
-
-
-def recognised(name: str, cases: int) -> float:
+def recognised(name: str, cases: int, first: int = 0) -> float:
     """The share of cases in which every wrong number of the slip is put down to it."""
     words, make = CASES[name]
     good = 0
-    for seed in range(cases):
+    for seed in range(first, first + cases):
         example, step, values = make(seed)
         wrong = check(replace(example, claims={step: written(values)})).wrong
         good += bool(wrong) and all(words in w.slip for w in wrong)
     return good / cases
 
 
-def wrongly_named(cases: int) -> float:
-    """The share of random wrong numbers that are put down to a slip."""
-    named, seen = 0, 0
+def wrongly_named(cases: int, first: int = 0) -> float:
+    """The share of random wrong numbers of attention that are put down to a slip."""
     steps = ("queries", "scores", "scaled", "weights", "context", "concatenated", "output")
-    for seed in range(cases):
-        rng = np.random.default_rng(seed + 10**6)
-        example = example_of(seed, heads=2, mask=bool(seed % 2), square=bool(seed % 3))
+    examples = (
+        example_of(seed, heads=2, mask=bool(seed % 2), square=bool(seed % 3))
+        for seed in range(first, first + cases)
+    )
+    return _named_by_chance(examples, first, steps)
+
+
+def wrongly_named_anywhere(cases: int, first: int = 0) -> float:
+    """The same in every mechanism and every step."""
+    every = variants()
+    examples = (generated(every[i % len(every)], first + i) for i in range(cases))
+    return _named_by_chance(examples, first, ())
+
+
+def _named_by_chance(examples: Iterator[Example], first: int, steps: tuple[str, ...]) -> float:
+    named, seen = 0, 0
+    for i, example in enumerate(examples):
+        rng = np.random.default_rng(first + i + 10**6)
         trace = compute(example)
-        step = steps[rng.integers(len(steps))]
+        among = steps or tuple(numbers_of(example))
+        step = among[rng.integers(len(among))]
         right = trace.value(step)
         index = tuple(int(rng.integers(n)) for n in right.shape)
         low, high = right.min(), right.max()
@@ -149,9 +228,3 @@ def wrongly_named(cases: int) -> float:
         seen += len(wrong)
         named += sum(bool(w.slip) for w in wrong)
     return named / seen
-
-
-if __name__ == "__main__":
-    for case in CASES:
-        print(f"{case:<24}{recognised(case, 200):.1%}")
-    print(f"{'wrongly named':<24}{wrongly_named(2000):.2%}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -12,6 +13,15 @@ import regard
 from regard.worked.check import check
 from regard.worked.example import Example
 from regard.worked.stages import compute
+from tests.worked.cases import (
+    Variant,
+    called,
+    generated,
+    numbers_of,
+    places,
+    variants,
+    with_one_wrong,
+)
 from tests.worked.examples import tutorial
 
 
@@ -99,3 +109,18 @@ def test_a_dictionary_of_python_numbers_and_arrays() -> None:
 
 def test_a_file_or_a_name() -> None:
     assert regard.check("tutorial-corrected").right == 63
+
+
+@pytest.mark.parametrize("variant", variants(), ids=called)
+def test_of_every_mechanism_the_one_wrong_number_is_named(variant: Variant) -> None:
+    """benchmarks/check.py does this with every number."""
+    example, rng = generated(variant, 11), np.random.default_rng(11)
+    claims = numbers_of(example)
+    report = check(replace(example, claims=claims))
+    assert report.ok
+    among = places(claims)
+    for place in rng.choice(len(among), 2, replace=False):
+        step, index = among[place]
+        (wrong,) = check(replace(example, claims=with_one_wrong(claims, step, index, 0.3))).wrong
+        assert (wrong.step, wrong.index, wrong.carried) == (step, index, False)
+        assert wrong.correct == report.trace.value(step)[index]

@@ -11,6 +11,7 @@ from regard.worked.check import check
 from regard.worked.example import Example
 from regard.worked.stages import compute
 from regard.worked.working import working
+from tests.worked.cases import written
 from tests.worked.examples import tutorial, two_heads
 
 
@@ -56,4 +57,22 @@ def test_one_head_carries_from_its_context_to_the_output() -> None:
     assert [w.carried for w in check(example).wrong] == [False, True]
     assert working(example, compute(example), "output", (0, 0)) == (
         "y_1: c_1 · column 1 of W_O = 1·1 + 2·1 = 3"
+    )
+
+
+def test_what_follows_unrounded_from_a_wrong_number_is_carried() -> None:
+    """The product is written to one digit, what comes of it is made of all its digits."""
+    q, k = np.array([[1.0, 0.37]]), np.array([[1.0, 1.0], [0.0, 0.0]])
+    wrong = 1.37 + 1  # one is added to q_1 · k_1, and everything after it is right
+    weights = np.exp([wrong / np.sqrt(2), 0]) / np.exp([wrong / np.sqrt(2), 0]).sum()
+    claims = {
+        "scores": written([[wrong, 0]], 2),
+        "scaled": written([[wrong / np.sqrt(2), 0]], 1),
+        "weights": written([weights], 4),
+    }
+    example = Example("scaled", ["a", "b"], {"queries": q, "keys": k}, claims=claims)
+    found = {(w.step, w.index): w.carried for w in check(example).wrong}
+    assert found.pop(("scores", (0, 0))) is False
+    assert found == dict.fromkeys(
+        [("scaled", (0, 0)), ("weights", (0, 0)), ("weights", (0, 1))], True
     )

@@ -16,5 +16,5 @@ def test_what_is_needed_and_refused_goes_with_the_choice() -> None:
 
 def test_settings() -> None:
     assert DIALECTS["simple-rnn"].settings == ()
-    assert DIALECTS["softmax"].settings == ("mask", "positions", "temperature")
+    assert DIALECTS["softmax"].settings == ("mask", "temperature")
     assert {"heads", "key_heads", "memory_tokens", "d_k"} <= set(DIALECTS["cross"].settings)

@@ -34,7 +34,7 @@ BIG = "9" * 400
         (GOOD + "mechanizm = 'simple'", 2, "unknown key 'mechanizm'; did you mean 'mechanism'?"),
         (GOOD + "zzz = 1", 2, "unknown key 'zzz'; known: title, mechanism, tokens, x, w_q"),
         (GOOD + "[claim]\nscores = 1", 2, "unknown key 'claim'; did you mean 'claims'?"),
-        (GOOD + "mechanism = 'sclaed'", 2, "got 'sclaed'; did you mean 'scaled'?"),
+        (GOOD + "mechanism = 'sclaed'", 2, "got 'sclaed'; did you mean 'scaled'"),
         (GOOD + "layout = 'rows'", 2, "layout must be one of columns-are-outputs"),
         (GOOD + "layout = ''", 2, "layout must be one of columns-are-outputs"),
         (GOOD + "title = 1", 2, 'title must be a text in quotes, got 1; write title = "…"'),

@@ -37,3 +37,23 @@ def test_unscaled_attention_is_remarked() -> None:
         mechanism="dot", layout="rows-are-outputs", d_k=None, claims={"scores[0][0]": 1}
     )
     assert any("not divided by sqrt(d_k)" in remark for remark in check(example).remarks)
+
+
+def test_a_layout_of_a_network_that_nobody_named() -> None:
+    one_way = {"mechanism": "simple-rnn", "x": [[1]], "a": [[1, 2]], "claims": {"states": [[1]]}}
+    assert check(one_way).remarks == []
+    either = {"mechanism": "feed-forward", "x": [[1, 2]], "w_1": [[1, 2], [3, 4]],
+              "w_2": [[1, 0], [0, 1]], "claims": {"output": [[5, 11]]}}  # fmt: skip
+    report = check(either)
+    assert report.ok
+    assert report.remarks[0].startswith("The matrices fit two layouts and the file names none: ")
+    assert "read as rows-are-outputs (W x, as in the papers)" in report.remarks[0]
+
+
+def test_weights_of_a_step_sum_to_one() -> None:
+    content = {"mechanism": "lstmn", "x": [[1], [1]], "v": [1],
+               **{key: [[1]] for key in ("w_h", "w_x", "w_tilde")},
+               **{f"w_{gate}": [[1, 1]] for gate in "ifoc"},
+               "claims": {"step 2/weights": [0.5]}}  # fmt: skip
+    (remark,) = check(content).remarks
+    assert remark.startswith("step 2/weights sum to 0.5000, not 1")

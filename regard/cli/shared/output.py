@@ -65,11 +65,11 @@ def write_json_lines(lines: Iterable[str], to: str) -> None:
         write_text(to, "".join(f"{line}\n" for line in lines))
 
 
-def write_page(to: str, *subjects: Subject, quietly: bool = False) -> None:
+def write_page(to: str, *subjects: Subject, quietly: bool = False, below: str = "") -> None:
     """Write a page and say so, on stderr if standard output is for a program."""
     from regard.views.page import save_html
 
-    save_html(to, *subjects)
+    save_html(to, *subjects, below=below)
     say_written(to, quietly=quietly)
 
 

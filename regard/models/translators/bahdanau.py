@@ -126,9 +126,9 @@ class Bahdanau(Translator):
         for i, step in enumerate(inputs.unbind()):
             with scope(f"step {i}"):
                 context, weights = self.align(memory, state.unsqueeze(1))
-            assert weights is not None
-            steps.append((state, context.squeeze(1), weights.squeeze(1)))
-            state = self.decoder.step(step + self.decoder.context(context.squeeze(1)), state)
+                assert weights is not None
+                steps.append((state, context.squeeze(1), weights.squeeze(1)))
+                state = self.decoder.step(step + self.decoder.context(context.squeeze(1)), state)
         found = BahdanauSteps(*(torch.stack(parts) for parts in zip(*steps, strict=True)))
         note(
             "alignment",
@@ -150,10 +150,10 @@ class Bahdanau(Translator):
         with scope(f"step {state.position}"):
             queries = before.view(state.sentences, state.beams, -1)
             contexts, weights = self.align(state.memory, queries)
-        assert weights is not None
-        context = contexts.flatten(0, 1)
-        inputs = self.decoder.inputs(y) + self.decoder.context(context)
-        state.hidden = self.decoder.step(inputs, before)
+            assert weights is not None
+            context = contexts.flatten(0, 1)
+            inputs = self.decoder.inputs(y) + self.decoder.context(context)
+            state.hidden = self.decoder.step(inputs, before)
         state.position += 1
         features = self.dropout(self.readout(before, y, context))
         return DecoderStep(self.vocabulary.logits(features), weights.flatten(0, 1))

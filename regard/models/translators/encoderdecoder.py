@@ -97,7 +97,8 @@ class EncoderDecoder(Translator):
         y = self.dropout(self.vocabulary.target(tokens))
         shape = (state.sentences, state.beams, -1)
         inputs = self.decoder.inputs(y).view(shape) + state.projected.unsqueeze(1)
-        state.hidden = self.decoder.step(inputs.flatten(0, 1), state.hidden)
+        with scope(f"step {state.position}"):
+            state.hidden = self.decoder.step(inputs.flatten(0, 1), state.hidden)
         every = state.context.unsqueeze(1).expand(-1, state.beams, -1).flatten(0, 1)
         features = self.dropout(self.readout(state.hidden, y, every))
         state.position += 1

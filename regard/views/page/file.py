@@ -20,12 +20,14 @@ FORMAT = 1
 """Of the data in a page; the page's own script is the only reader of it."""
 
 
-def save_html(path: str | os.PathLike[str], *subjects: Subject, title: str = "") -> None:
-    """Write a page that shows ``subjects``, atomically."""
-    write_text(path, page_html(*subjects, title=title))
+def save_html(
+    path: str | os.PathLike[str], *subjects: Subject, title: str = "", below: str = ""
+) -> None:
+    """Write a page that shows ``subjects``, atomically; ``below`` them what is HTML already."""
+    write_text(path, page_html(*subjects, title=title, below=below))
 
 
-def page_html(*subjects: Subject, title: str = "") -> str:
+def page_html(*subjects: Subject, title: str = "", below: str = "") -> str:
     """The page as text: one file, nothing in it is fetched from anywhere."""
     if not any(subject.sheets for subject in subjects):
         raise RegardError(
@@ -33,7 +35,7 @@ def page_html(*subjects: Subject, title: str = "") -> str:
             "nothing was observed"
         )
     content, packed = document(subjects)
-    return filled(title or subjects[0].title, content, packed, policy())
+    return filled(title or subjects[0].title, content, packed, policy(), below=below)
 
 
 def document(subjects: Sequence[Subject]) -> tuple[dict[str, Any], str]:
@@ -52,7 +54,12 @@ def document(subjects: Sequence[Subject]) -> tuple[dict[str, Any], str]:
 
 
 def filled(
-    title: str, content: dict[str, Any], packed: str, rules: str, first: str = "page"
+    title: str,
+    content: dict[str, Any],
+    packed: str,
+    rules: str,
+    first: str = "page",
+    below: str = "",
 ) -> str:
     """The shell with everything in its place. Text is data: it cannot end the script it is in."""
     known = {
@@ -62,6 +69,7 @@ def filled(
         "SCRIPT": script(first),
         "DATA": as_json(content),
         "PACKED": packed,
+        "BELOW": below,
     }
     parts = read("page.html").split("@@")  # text, name, text, …; what is filled in is not split
     return "".join(known[part] if i % 2 else part for i, part in enumerate(parts))

@@ -23,13 +23,19 @@ from regard.attention.self_attention import (
 )
 from regard.record import leading, note
 from regard.vectors.positions import sinusoidal
-from regard.worked.dialects import PROJECTED
+from regard.worked.dialects import PROJECTED, STEPS
 from regard.worked.example import Example
 from regard.worked.stage import Known, Stage, weights_of
 
 
-def run(example: Example) -> None:
-    """Make and note every step that follows from what is given."""
+def given_steps(example: Example) -> dict[str, Tensor]:
+    """The steps that are given, by name."""
+    steps = [name for name in STEPS if name in example.given]
+    return {name: torch.from_numpy(example.given[name]) for name in steps}
+
+
+def run(example: Example) -> Known:
+    """Make and note every step that follows from what is given; all of them by name."""
     known = weights_of(example)
     for name in dict.fromkeys((example.dialect.query, example.dialect.memory)):
         if name in example.given:
@@ -41,6 +47,7 @@ def run(example: Example) -> None:
             known[stage.name] = _note_given(example, stage.name)
         elif all(need in known for need in stage.needs):
             known[stage.name] = stage.run(known)
+    return known
 
 
 SOURCES = {"x": "input", "s": "input", "memory": "memory", "h": "memory"}

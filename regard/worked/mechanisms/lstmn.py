@@ -9,9 +9,10 @@ from torch import Tensor
 
 from regard.recurrent import LSTMN, Tapes
 from regard.recurrent.lstmn import LSTMNLayer, renewed, shown
+from regard.recurrent.simple import note_input
 from regard.worked.example import Example
 from regard.worked.mechanisms.module import filled
-from regard.worked.mechanisms.tape import additive_slips, attended, gathered, note_input
+from regard.worked.mechanisms.tape import additive_slips, attended, gathered
 from regard.worked.stage import Known, Stage, Wrongly, weights_of
 
 GATES = {"input gate": "i", "forget gate": "f", "candidate": "c", "output gate": "o"}
@@ -33,7 +34,7 @@ def stages(example: Example) -> list[Stage]:
     n = len(example.tokens)
     made = [stage for t in range(1, n + 1) for stage in _step(example, t)]
     if example.mechanism == "lstmn":
-        made.append(gathered("attention", [f"step {t}/weights" for t in range(1, n + 1)]))
+        made.append(gathered("attention", [f"step {t}/weights" for t in range(1, n + 1)], n))
     return [*made, gathered("states", [f"step {t}/state" for t in range(1, n + 1)])]
 
 

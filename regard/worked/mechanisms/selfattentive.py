@@ -7,9 +7,10 @@ from torch import Tensor
 
 from regard.recurrent import SelfAttentiveRNN, Tapes
 from regard.recurrent.selfattentive import SelfAttentiveLayer
+from regard.recurrent.simple import note_input
 from regard.worked.example import Example
 from regard.worked.mechanisms.module import filled
-from regard.worked.mechanisms.tape import additive_slips, attended, gathered, note_input
+from regard.worked.mechanisms.tape import additive_slips, attended, gathered
 from regard.worked.stage import Known, Stage, Wrongly, weights_of
 
 
@@ -26,7 +27,7 @@ def stages(example: Example) -> list[Stage]:
     made = [stage for t in range(1, n + 1) for stage in _step(example, t)]
     return [
         *made,
-        gathered("attention", [f"step {t}/weights" for t in range(1, n + 1)]),
+        gathered("attention", [f"step {t}/weights" for t in range(1, n + 1)], n),
         gathered("states", [f"step {t}/state" for t in range(1, n + 1)]),
     ]
 

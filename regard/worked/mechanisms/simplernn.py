@@ -8,6 +8,7 @@ from torch import Tensor
 from regard.recurrent import SimpleRNN
 from regard.worked.example import Example
 from regard.worked.mechanisms.module import filled
+from regard.worked.mechanisms.tape import gathered
 from regard.worked.stage import Known, Stage, Wrongly, weights_of
 
 
@@ -20,9 +21,7 @@ def run(example: Example) -> None:
 def stages(example: Example) -> list[Stage]:
     """``step t/state`` for each word; ``states`` are all of them."""
     made = [_state(t) for t in range(1, len(example.tokens) + 1)]
-    states = tuple(stage.name for stage in made)
-    return [*made, Stage("states", states, lambda k: torch.stack([k[n] for n in states]),
-                         gathers=states)]  # fmt: skip
+    return [*made, gathered("states", [stage.name for stage in made])]
 
 
 def _module(known: Known) -> SimpleRNN:

@@ -6,21 +6,10 @@ from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from regard.attention import mix, weigh
-from regard.record import note
 from regard.worked.stage import Known, Stage, Wrongly
-
-
-def note_input(x: Tensor) -> None:
-    """Note what is read: the networks with a tape note only what they make of it."""
-    note(
-        "input",
-        x,
-        axes=("position", "width"),
-        formula="x_t",
-        meaning="One vector for each position.",
-    )
 
 
 def attended(
@@ -72,10 +61,15 @@ def attended(
     ]
 
 
-def gathered(name: str, rows: Sequence[str]) -> Stage:
-    """The step that is the rows below each other."""
+def gathered(name: str, rows: Sequence[str], width: int | None = None) -> Stage:
+    """The step that is the rows below each other, zeros behind those shorter than ``width``."""
     steps = tuple(rows)
-    return Stage(name, steps, lambda k: torch.stack([k[n] for n in steps]), gathers=steps)
+
+    def below(known: Known) -> Tensor:
+        found = [known[step] if step in known else known["x"].new_zeros(0) for step in steps]
+        return torch.stack([pad(row, (0, (width or len(row)) - len(row))) for row in found])
+
+    return Stage(name, steps, below, gathers=steps)
 
 
 def additive_slips(
