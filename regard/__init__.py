@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from regard.attention.multihead import MultiHeadAttention
     from regard.attention.self_attention import self_attention
     from regard.errors import RegardError
+    from regard.inside.intervene.intervene import intervene
     from regard.inside.observe.observe import observe
     from regard.trace import Step, Trace
     from regard.vectors.words import Words
@@ -35,6 +36,7 @@ __all__ = [
     "Words",
     "attend",
     "check",
+    "intervene",
     "observe",
     "record",
     "self_attention",
@@ -50,6 +52,7 @@ _HOME = {
     "Words": "regard.vectors.words",
     "attend": "regard.attention",
     "check": "regard.worked.check",
+    "intervene": "regard.inside.intervene.intervene",
     "observe": "regard.inside.observe.observe",
     "self_attention": "regard.attention",
 }

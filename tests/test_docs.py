@@ -18,6 +18,8 @@ PAGES = (
     "README.md",
     "docs/attention.md",
     "docs/explain.md",
+    "docs/intervene.md",
+    "docs/learn.md",
     "docs/map.md",
     "docs/observe.md",
     "docs/page.md",

@@ -21,6 +21,7 @@ def test_the_public_names() -> None:
         "Words",
         "attend",
         "check",
+        "intervene",
         "observe",
         "record",
         "self_attention",

@@ -20,6 +20,7 @@ from regard.text import visible
 COMPLETE = "_REGARD_COMPLETE"
 """The environment variable by which a shell asks for completions."""
 COMMANDS = {
+    "ablate": "What changes in the output if a head, a link or a word is taken away.",
     "check": "Check the numbers of a worked example.",
     "cost": "Time and memory of attention and recurrence as the text grows.",
     "docs": "Read a page of the documentation.",
@@ -29,6 +30,7 @@ COMMANDS = {
     "export": "Write a trained model for another library.",
     "heads": "Which head of a real model does what, in one text or a corpus.",
     "learn": "Learn attention: a course that runs its samples and checks its exercises.",
+    "live": "A page that carries models and runs them in the browser, offline.",
     "look": "What every head of a real model does with a text.",
     "read": "Read a sentence word by word and show what each word attends to.",
     "serve": "Explore texts with a model in a browser on this machine.",

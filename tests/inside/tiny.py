@@ -228,6 +228,11 @@ SIZES: dict[str, dict[str, Any]] = {
         "pad_token_id": 0,
     },
     "DiffLlama": LLAMA_LIKE,
+    "GPTNeoX": BERT_LIKE,
+    "Qwen3": LLAMA_LIKE,
+    "Electra": BERT_LIKE | {"embedding_size": 24},
+    "Phi": LLAMA_LIKE,
+    "Olmo2": LLAMA_LIKE,
     "GptOss": LLAMA_LIKE | {"num_local_experts": 2, "num_experts_per_tok": 1, "sliding_window": 4},
 }
 BOTH = ("T5", "Bart", "Marian", "Whisper", "LED", "LongT5", "ProphetNet")

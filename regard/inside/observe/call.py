@@ -35,6 +35,8 @@ class Call:
     """Keys that the call saw. A later step of a cached decoding keeps only its new ones."""
     found: Statistics | None = None
     """Statistics that came with the output, if they were asked for."""
+    unchanged: Tensor | None = None
+    """The weights before some became 0 by intervention, by which padding is told from them."""
 
     @property
     def queries(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -174,7 +173,8 @@ def _item(call: Call, batch: int, cross: bool) -> Item:
     value = None if call.value is None else call.value[batch]
     context = None if call.context is None else call.context[batch]
     if weights is not None:
-        rows, columns = _seen_weights(weights, rows, columns)
+        told = weights if call.unchanged is None else call.unchanged[batch]
+        rows, columns = _seen_weights(told, rows, columns)
         weights = weights[:, rows][..., columns]
         query, key = (
             query.new_zeros(len(query), len(rows), 1),
@@ -253,11 +253,3 @@ def _plain(mask: Mask, queries: int, keys: int) -> Mask | None:
         if bool((allowed == guess.dense(queries).to(allowed.device)).all()):
             return guess
     return mask
-
-
-def part_of(name: str) -> str:
-    """Encoder or decoder, by the first of these words in a module's name."""
-    places = {word: name.find(word) for word in ("encoder", "decoder")}
-    found = {word: place if place >= 0 else math.inf for word, place in places.items()}
-    word = min(found, key=lambda w: found[w])
-    return word if found[word] < math.inf else ""

@@ -41,9 +41,9 @@ def explained(call: Call) -> bool:
         return True
     rows = sample(queries, context.device)
     with torch.no_grad():
-        weights = _weights(call, rows)
+        weights = weights_of(call, rows)
         empty = (weights == 0).all(-1, keepdim=True)
-        expected = (_grouped(weights, call) @ value.float()).reshape(*weights.shape[:-1], -1)
+        expected = mixed(weights, call)
         apart = (expected - context[:, :, rows].float()).abs().masked_fill(empty, 0)
         most = MOST_APART.get(context.dtype, 0.1) * value.float().abs().amax().clamp_min(1e-6)
         return not bool((apart > most).any())  # NaN, where a value is NaN, is not larger
@@ -54,7 +54,13 @@ def sample(queries: int, device: torch.device) -> Tensor:
     return torch.linspace(0, queries - 1, min(ROWS, queries), device=device).round().long()
 
 
-def _weights(call: Call, rows: Tensor) -> Tensor:
+def mixed(weights: Tensor, call: Call) -> Tensor:
+    """What weights (batch, heads, rows, keys) mix of the call's values, in float32."""
+    assert call.value is not None
+    return (_grouped(weights, call) @ call.value.float()).reshape(*weights.shape[:-1], -1)
+
+
+def weights_of(call: Call, rows: Tensor) -> Tensor:
     """(batch, heads, rows, keys), from the weights if there are any, else from queries and keys."""
     if call.weights is not None:
         return call.weights[:, :, rows].float()

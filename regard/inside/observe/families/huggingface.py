@@ -18,11 +18,15 @@ from dataclasses import replace
 from functools import partial, wraps
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from regard.attention.kernel import run as native
 from regard.attention.rule import Rule
 from regard.attention.wanted import Wanted
+from regard.errors import RegardError
+from regard.inside.intervene.hands import hands_on
+from regard.inside.intervene.plan import CallPlan
 from regard.inside.observe import verify
 from regard.inside.observe.call import Call
 from regard.inside.observe.families import eager
@@ -49,13 +53,19 @@ def find(model: nn.Module) -> bool:
 
 @contextmanager
 def watch(model: nn.Module, watcher: Watcher) -> Iterator[None]:
+    with registered(model), eager.watch(model, watcher):
+        yield
+
+
+@contextmanager
+def registered(model: nn.Module) -> Iterator[None]:
+    """Inside the block the registry hands out functions that can be watched and changed."""
     configs = {id(m.config): m.config for m in _models(model)}
     with ExitStack() as stack:
         stack.enter_context(_registry.changed())
         for config in configs.values():
             if (config._attn_implementation or "eager") not in KNOWN:
                 stack.enter_context(_by_sdpa(config))
-        stack.enter_context(eager.watch(model, watcher))
         yield
 
 
@@ -77,7 +87,7 @@ def _by_sdpa(config: Any) -> Iterator[None]:
     warnings.warn(
         f"attention {before!r} cannot be observed: sdpa computes it while observing, and outputs "
         "may differ by rounding",
-        stacklevel=9,
+        stacklevel=11,
     )
     try:
         yield
@@ -128,13 +138,14 @@ def _attend(
 ) -> Any:
     """What the registry hands out: ``function``, and a look at what it is given."""
     found = watchers(module)
-    given = (module, query, key, value, attention_mask)
-    if not found:
+    plan, mask = planned(name, module, query, key, value, attention_mask, kwargs)
+    given = (module, query, key, value, mask)
+    if not found and plan is None:
         return function(*given, *args, **kwargs)
     with eager.elsewhere(found):
         call = _call(name, *given, kwargs)
         wanted = next((w.observation.wanted for w in found if w.observation.wanted), None)
-        if wanted and name == "sdpa" and not kwargs.get("dropout") and not _has_sink(kwargs):
+        if wanted and not plan and name == "sdpa" and not _is_unlike(kwargs):
             context, measured = _in_one_pass(call, value, wanted)
             if context is not None:
                 for watcher in found:
@@ -142,12 +153,90 @@ def _attend(
                 return context, None
         output = function(*given, *args, **kwargs)
         sure = _verified(call, output, kwargs)
+        if plan is not None:
+            before = _call(name, module, query, key, value, attention_mask, kwargs)
+            output, sure = _changed(plan, module, output, before, sure)
         for watcher in found:
             if sure is None:
                 watcher.missed(module, UNSURE, counted=True)
             else:
                 eager.note_call(watcher, module, sure)
         return output
+
+
+def planned(
+    name: str,
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    given: Mapping[str, Any],
+) -> tuple[CallPlan | None, Tensor | None]:
+    """What is due to a call, and its mask with the pairs that are to be hidden."""
+    plan = None
+    for hands in hands_on(module):
+        due = hands.due(module)
+        sizes = (*query.shape[:3], key.shape[-2])
+        extent = hands.extent(due[0], sizes, query.device)
+        call = partial(_call, name, module, query, key, value, mask, given)
+        found = hands.planned(due, extent, partial(_seen, call, key.shape[-2]))
+        if found is None:
+            continue
+        if plan is not None:
+            raise RegardError("one block of intervene at a time may change a layer")
+        plan = found
+        if plan.hidden is not None:
+            mask = _hiding(name, mask, plan.hidden, call)
+    return plan, mask
+
+
+def _seen(call: Callable[[], Call], whole: int) -> Tensor | None:
+    """The pairs that a call's mask allows, over (batch, heads, queries, ``whole`` keys)."""
+    found = call()
+    if found.rule.mask is None:
+        return None
+    queries, keys = found.query.shape[-2], found.key.shape[-2]
+    seen = found.rule.mask.tile((0, queries), (0, keys), queries, keys, found.query.device)
+    assert seen is not None
+    return torch.nn.functional.pad(seen, (0, whole - keys))  # causal: none behind the queries
+
+
+def _hiding(name: str, mask: Tensor | None, hidden: Tensor, call: Callable[[], Call]) -> Tensor:
+    """The mask as the family's function takes it, with ``hidden`` pairs masked too."""
+    if mask is not None:
+        mask = mask[..., : hidden.shape[-1]]
+        if not mask.is_floating_point():
+            return mask.bool() & ~hidden
+        return mask.masked_fill(hidden, torch.finfo(mask.dtype).min)
+    before = _seen(call, hidden.shape[-1])
+    seen = ~hidden if before is None else before & ~hidden
+    if name == "sdpa":
+        return seen
+    dtype = call().query.dtype
+    return torch.zeros_like(seen, dtype=dtype).masked_fill(~seen, torch.finfo(dtype).min)
+
+
+def _changed(
+    plan: CallPlan, module: nn.Module, output: Any, before: Call, sure: Call | None
+) -> tuple[Any, Call | None]:
+    """The output with the plan done to it, and the call as it is to be observed: ``before`` is
+    what was given, ``sure`` with hidden pairs masked."""
+    context = output[0].transpose(1, 2)
+    if sure is None:
+        if plan.masks:
+            raise RegardError(f"the weights of {type(module).__name__} cannot be changed: {UNSURE}")
+        seen = None
+    else:
+        known = sure if sure.weights is not None else before
+        seen = replace(plan.seen(known), context=plan.mixed(context, lambda: sure))
+    changed = plan.done(context, lambda: before if sure is None else sure)
+    return (changed.transpose(1, 2), *output[1:]), seen
+
+
+def _is_unlike(given: Mapping[str, Any]) -> bool:
+    """Whether a call is none that our kernel computes."""
+    return bool(given.get("dropout")) or _has_sink(given)
 
 
 def _has_sink(given: Mapping[str, Any]) -> bool:

@@ -16,6 +16,7 @@ from regard.attention.mask import Mask
 from regard.attention.multihead import KeyValueCache, MultiHeadAttention
 from regard.attention.rule import Rule
 from regard.attention.self_attention import over_heads, split
+from regard.inside.intervene.hands import seen_through
 from regard.inside.observe.call import Call
 from regard.inside.observe.watch import Watcher
 
@@ -40,12 +41,15 @@ def _after(
     if watcher.here and isinstance(module, MultiHeadAttention):
         names = dict(zip(("query", "key", "value"), args, strict=False)) | kwargs
         with torch.no_grad():
-            call = _call(
-                module, names["query"], names.get("key"), names.get("mask"), names.get("cache")
-            )
-            if watcher.observation.values:
-                call = _with_values(call, module, names)
+            call = call_of(module, names, watcher.observation.values)
+        call = seen_through(module, call)
         watcher.saw(module, call, cross=names.get("key") is not None)
+
+
+def call_of(module: MultiHeadAttention, names: dict[str, Any], values: bool) -> Call:
+    """What the module was given, by the names of its arguments; ``values`` too if wanted."""
+    call = _call(module, names["query"], names.get("key"), names.get("mask"), names.get("cache"))
+    return _with_values(call, module, names) if values else call
 
 
 def _call(

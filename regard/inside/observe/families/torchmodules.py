@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from regard.attention.mask import Mask
 from regard.attention.rule import Rule
+from regard.inside.intervene.hands import seen_through
 from regard.inside.observe.call import Call
 from regard.inside.observe.families.masks import split_additive
 from regard.inside.observe.switch import Switch
@@ -34,7 +35,7 @@ def find(model: nn.Module) -> bool:
 @contextmanager
 def watch(model: nn.Module, watcher: Watcher) -> Iterator[None]:
     with ExitStack() as stack:
-        stack.enter_context(_fast_paths.changed())
+        stack.enter_context(fast_paths.changed())
         for module in model.modules():
             if isinstance(module, nn.MultiheadAttention):
                 hook = module.register_forward_hook(partial(_after, watcher), with_kwargs=True)
@@ -48,26 +49,35 @@ def _leave_fast_paths() -> bool:
     return before
 
 
-_fast_paths = Switch(_leave_fast_paths, torch.backends.mha.set_fastpath_enabled)
+fast_paths = Switch(_leave_fast_paths, torch.backends.mha.set_fastpath_enabled)
 
 
 def _after(
     watcher: Watcher, module: nn.Module, args: Any, kwargs: dict[str, Any], output: Any
 ) -> None:
     if watcher.here and isinstance(module, nn.MultiheadAttention):
-        given = _ARGUMENTS.bind(module, *args, **kwargs)
-        given.apply_defaults()
-        names = given.arguments
+        names = bound(module, args, kwargs)
         with torch.no_grad():
-            call = _call(
-                module, **{k: names[k] for k in ("query", "key", "key_padding_mask", "attn_mask")}
-            )
-            if watcher.observation.values:
-                call = replace(call, value=_values(module, names["value"]))
-        watcher.saw(module, call, cross=not _is_same(names["query"], names["key"]))
+            call = call_of(module, names, watcher.observation.values)
+        call = seen_through(module, call)
+        watcher.saw(module, call, cross=not is_same(names["query"], names["key"]))
 
 
-def _is_same(one: Tensor, other: Tensor) -> bool:
+def bound(module: nn.MultiheadAttention, args: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """All that the module was given, by the names of its arguments."""
+    given = _ARGUMENTS.bind(module, *args, **kwargs)
+    given.apply_defaults()
+    return dict(given.arguments)
+
+
+def call_of(module: nn.MultiheadAttention, names: dict[str, Any], values: bool) -> Call:
+    """The call of what the module was given; ``values`` too if wanted."""
+    wanted = ("query", "key", "key_padding_mask", "attn_mask")
+    call = _call(module, **{name: names[name] for name in wanted})
+    return replace(call, value=_values(module, names["value"])) if values else call
+
+
+def is_same(one: Tensor, other: Tensor) -> bool:
     """Whether two tensors are the same numbers in the same place: then attention is to itself."""
     place = [(t.data_ptr(), t.shape, t.stride()) for t in (one, other)]
     return place[0] == place[1]

@@ -1,0 +1,105 @@
+"""Blocks: the layers of a model as it stacks them, so that those below a change need not run again.
+
+A block is a member of a list of modules, in no other such member, and called once in a run. What
+it gave in the unchanged run is kept; where only later blocks change it gives that again, once for
+each row, and computes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import Any
+
+from torch import Tensor, nn
+
+
+class Blocks:
+    """The blocks of one network, in the order in which they ran."""
+
+    def __init__(self, network: nn.Module) -> None:
+        self.network = network
+        self.names: list[str] = []
+        self.modules: list[nn.Module] = []
+        self.outputs: list[Any] = []
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Inside the block one unchanged run of one row is kept."""
+        ran: list[tuple[str, nn.Module, Any]] = []
+
+        def keep(name: str, module: nn.Module, args: Any, output: Any) -> None:
+            ran.append((name, module, output))
+
+        with ExitStack() as stack:
+            for name, module in _members(self.network):
+                stack.callback(module.register_forward_hook(partial(keep, name)).remove)
+            yield
+        times = Counter(name for name, _, _ in ran)
+        outer = [n for n in times if not any(n.startswith(f"{other}.") for other in times)]
+        if any(times[name] > 1 for name in outer):  # one set of weights for all layers (ALBERT)
+            return
+        chosen = [one for one in ran if one[0] in outer]
+        self.names = [name for name, _, _ in chosen]
+        self.modules = [module for _, module, _ in chosen]
+        self.outputs = [output for _, _, output in chosen]
+
+    def of(self, name: str) -> int:
+        """How many blocks run before the one that the module ``name`` is in; 0 if it is in none."""
+        places = (i for i, block in enumerate(self.names) if name.startswith(f"{block}."))
+        return next(places, 0)
+
+    @contextmanager
+    def from_block(self, first: int, rows: int) -> Iterator[None]:
+        """Inside the block those before ``first`` give what they gave, in ``rows`` rows."""
+        below = list(zip(self.modules, self.outputs, strict=True))[:first]
+        try:
+            for module, output in below:
+                vars(module)["forward"] = _Again(output, rows)
+            yield
+        finally:
+            for module, _ in below:
+                vars(module).pop("forward", None)
+
+
+class _Again:
+    """A forward that gives the same again, whatever it is given."""
+
+    def __init__(self, output: Any, rows: int) -> None:
+        self.output, self.rows = output, rows
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return _in_rows(self.output, self.rows)
+
+
+def _in_rows(output: Any, rows: int) -> Any:
+    """The output of one row as that of several: rows stand one behind the other."""
+    if isinstance(output, Tensor):
+        if output.dim() and output.shape[0] == 1:
+            return output.expand(rows, *output.shape[1:])
+        return output.repeat(rows, *(1,) * (output.dim() - 1)) if output.dim() else output
+    if isinstance(output, tuple):
+        several = [_in_rows(part, rows) for part in output]
+        return type(output)(*several) if hasattr(output, "_fields") else tuple(several)
+    return output
+
+
+def _members(network: nn.Module) -> Iterator[tuple[str, nn.Module]]:
+    for name, module in network.named_modules():
+        if isinstance(module, nn.ModuleList):
+            for place, member in module.named_children():
+                yield f"{name}.{place}", member
+
+
+def rows_within(network: nn.Module, positions: int, memory: int) -> int:
+    """How many rows of a text run at a time within ``memory`` bytes, by the widest layers.
+
+    Of a row the widest result, what it is made from and what is made from it are held at once.
+    """
+    wide = [max(p.shape) for p in network.parameters() if p.dim() == 2]
+    usual = sorted(wide)[len(wide) // 2] if wide else 1
+    size = next((p.element_size() for p in network.parameters()), 4)
+    row = size * (4 * positions * usual + 2 * max(wide, default=1))
+    return max(1, memory // row)

@@ -1,0 +1,112 @@
+"""Engine: run variants of a model in batches, each batch from its first changed layer on.
+
+One unchanged run is kept layer by layer. Variants that begin in the same layer are the rows of one
+batch: what stands below them is not computed again, and what stands above is computed for all of
+them at once, as wide as the memory allows.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor
+
+from regard.inside.ablate.blocks import Blocks, rows_within
+from regard.inside.ablate.trial import AblationTrial
+from regard.inside.ablate.variant import HeadAt, Variant
+from regard.inside.intervene.change import Extent
+from regard.inside.intervene.hands import Hands
+from regard.inside.intervene.intervene import intervene
+from regard.inside.observe.places import LayerPlace
+
+MEMORY = 1 << 30
+"""Bytes for one batch, if nothing is said."""
+WIDE = 4096
+"""Positions of one batch: more of them at once are no faster, their numbers leave the cache."""
+
+
+class Engine:
+    """A trial under hands, its unchanged output and its heads."""
+
+    def __init__(self, trial: AblationTrial, hands: Hands, memory: int) -> None:
+        self.trial, self.hands = trial, hands
+        self.blocks = Blocks(trial.network)
+        self.places: dict[LayerPlace, int] = {}
+        """Where attention is, and how many heads it has there."""
+        self.base = self._first_run()
+        positions = max(len(trial.pieces), len(trial.written))
+        bound = rows_within(trial.network, positions, memory)
+        self.rows = max(1, min(bound, max(WIDE // max(positions, 1), 1)))
+        self.bound = bound
+
+    def _first_run(self) -> Tensor:
+        def met(place: LayerPlace, extent: Extent) -> None:
+            self.places[place] = extent.heads
+
+        self.hands.meets = met
+        with self.blocks.kept():
+            base = self.trial.run(1)
+        self.hands.meets = None
+        return base
+
+    @property
+    def heads(self) -> list[HeadAt]:
+        """All heads of the attention that the trial has."""
+        found = []
+        for part in self.trial.parts:
+            layers = [(p, n) for p, n in self.places.items() if p.answers(None, part)]
+            for place, count in layers:
+                number = place.number if part in ("encoder", "decoder") else place.order
+                found += [HeadAt(part, number, head) for head in range(count)]
+        return found
+
+    def run(
+        self, variants: Sequence[Variant], done: Callable[[int, int], None] | None = None
+    ) -> Iterator[tuple[list[int], Tensor]]:
+        """The outputs of variants, in batches: which of them these are, and (rows, …)."""
+        groups: dict[int, list[int]] = defaultdict(list)
+        for i, variant in enumerate(variants):
+            groups[self._first(variant)].append(i)
+        finished = 0
+        for first in sorted(groups):
+            several = groups[first]
+            for start in range(0, len(several), self.rows):
+                some = several[start : start + self.rows]
+                yield some, self._batch([variants[i] for i in some], first)
+                finished += len(some)
+                if done:
+                    done(finished, len(variants))
+
+    def _first(self, variant: Variant) -> int:
+        names = variant.lowest(self.places)
+        return min((self.blocks.of(name) for name in names), default=0)
+
+    @contextmanager
+    def changed(self, variant: Variant) -> Iterator[None]:
+        """Inside the block the network is so changed, in every row and step."""
+        self.hands.changes.clear()
+        variant.apply(self.hands, None)
+        try:
+            yield
+        finally:
+            self.hands.changes.clear()
+
+    def _batch(self, variants: Sequence[Variant], first: int) -> Tensor:
+        self.hands.changes.clear()
+        for row, variant in enumerate(variants):
+            variant.apply(self.hands, row)
+        try:
+            with self.blocks.from_block(first, len(variants)):
+                return self.trial.run(len(variants))
+        finally:
+            self.hands.changes.clear()
+
+
+@contextmanager
+def engine(trial: AblationTrial, memory: int = MEMORY) -> Iterator[Engine]:
+    """The engine of a trial; its network is as it was when the block is left."""
+    with torch.inference_mode(), intervene(trial.network) as hands:
+        yield Engine(trial, hands, memory)

@@ -1,0 +1,131 @@
+"""What was taken away and what that did, on the terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from regard.pieces.ablation import Ablation, Effect
+from regard.text import cut, visible
+from regard.views.terminal.numbers import bar
+
+TOLD = {
+    "probability": "probability",
+    "logprob": "log-probability",
+    "cosine": "cosine to the unchanged vector",
+}
+
+
+def print_ablation(found: Ablation, console: Console, shown: int) -> None:
+    """A line for each effect, the strongest first; then whether the weights told so."""
+    title = Text(visible(found.model), style="bold")
+    title.append(f": {TOLD[found.metric]}", style="default")
+    if found.target:
+        title.append(f" of {cut(visible(found.target), 40)!r}", style="default")
+    title.append(f", unchanged {found.base:.4f}", style="default")
+    console.print(title)
+    for line in found.said:
+        console.print(visible(line), style="dim")
+    console.print()
+    guessed = None if found.estimate is None else found.estimate.effects
+    console.print(_table(found, shown) if guessed is None else _estimates(found, guessed, shown))
+    count = len(found.effects if guessed is None else guessed)
+    if count > shown:
+        console.print(f"… {count - shown} more (--top, --json)", style="dim")
+    console.print()
+    for line in verdict(found):
+        console.print(line, markup=False, highlight=False)
+
+
+def verdict(found: Ablation) -> list[str]:
+    """Whether the weights told of the effects, what chance does, how good an estimate is."""
+    lines = []
+    count = sum(1 for e in found.effects if e.head is not None and e.weight is not None)
+    if found.correlation is not None:
+        told = _told(found.correlation)
+        what = "links" if found.kind == "link" else "heads"
+        lines.append(
+            f"Rank correlation of weight and |change| over {count} {what}: "
+            f"{found.correlation:+.2f}. {told}"
+        )
+    if found.baseline is not None:
+        base = found.baseline
+        lines.append(
+            f"By chance: taking away {base.what} changes it by {base.mean:+.4f} "
+            f"(spread {base.spread:.4f}, {len(base.changes)} draws)."
+        )
+    if found.estimate is not None:
+        guess = found.estimate
+        how = "-" if guess.correlation is None else f"{guess.correlation:+.2f}"
+        lines.append(
+            f"Rank correlation of estimate and measured change over {guess.sample} heads: {how}."
+        )
+    return lines
+
+
+def _told(correlation: float) -> str:
+    size = abs(correlation)
+    if size < 0.3:
+        return "Here the weight does not say what matters."
+    if correlation < 0:
+        return "Here the larger weights matter less."
+    return "Here the weight says " + ("much" if size >= 0.7 else "something") + " of what matters."
+
+
+def _estimates(found: Ablation, effects: list[Effect], shown: int) -> Table:
+    """All heads by their estimated change; beside it the measured one of those in the sample."""
+    measured = {(e.part, e.layer, e.head): e for e in found.effects}
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("taken away", style="cyan", no_wrap=True)
+    table.add_column("change, estimated", justify="right")
+    table.add_column("measured", justify="right")
+    table.add_column("")
+    effects = sorted(effects, key=lambda e: -abs(e.change))
+    most = abs(effects[0].change) or 1.0
+    for effect in effects[:shown]:
+        exact = measured.get((effect.part, effect.layer, effect.head))
+        beside = "-" if exact is None else f"{exact.change:+.4f}"
+        drawn = bar(abs(effect.change) / most, 16)
+        table.add_row(name(effect), f"{effect.change:+.4f}", beside, drawn)
+    return table
+
+
+def _table(found: Ablation, shown: int) -> Table:
+    effects = found.ranked()
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("taken away", style="cyan", no_wrap=True)
+    table.add_column("weight", justify="right")
+    table.add_column(found.metric, justify="right")
+    table.add_column("change", justify="right")
+    kl = any(e.kl is not None for e in effects)
+    if kl:
+        table.add_column("KL", justify="right")
+    texts = any(e.text is not None for e in effects)
+    table.add_column("then it writes" if texts else "", no_wrap=True, overflow="ellipsis")
+    most = max((abs(e.change) for e in effects), default=0.0) or 1.0
+    for effect in effects[:shown]:
+        weight = "-" if effect.weight is None else f"{effect.weight:.3f}"
+        cells = [name(effect), weight, f"{effect.value:.4f}", f"{effect.change:+.4f}"]
+        if kl:
+            cells.append("-" if effect.kl is None else f"{effect.kl:.4f}")
+        last = cut(visible(effect.text), 60) if effect.text is not None else ""
+        table.add_row(*cells, last if texts else bar(abs(effect.change) / most, 16))
+    return table
+
+
+def name(effect: Effect) -> str:
+    """``L3H1``, ``layer 3``, ``it → animal in L3H1``, ``animal everywhere``."""
+    where = "everywhere"
+    if effect.head is not None:
+        where = f"L{effect.layer}H{effect.head}"
+    elif effect.layer is not None:
+        where = f"layer {effect.layer}"
+    elif effect.heads:
+        where = f"{effect.heads} heads"
+    where = f"{effect.part} {where}" if effect.part else where
+    if effect.key is None and effect.query is None:
+        return where
+    words = " → ".join(visible(w.text) for w in (effect.query, effect.key) if w is not None)
+    inner = where if where.endswith("everywhere") else f"in {where}"
+    return f"{words} {inner}"

@@ -1,0 +1,53 @@
+"""Effects on the terminal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from regard.pieces.ablation import Baseline, Effect, EstimatedEffects
+from regard.text import Word
+from regard.views.terminal.ablation import name, print_ablation, verdict
+from tests.pieces.test_ablation import made
+from tests.views.terminal.consoles import console, printed
+
+
+def test_the_table_and_what_it_says() -> None:
+    to = console()
+    found = replace(made(), baseline=Baseline("1 head", [0.1, 0.3]), said=["heads removed"])
+    print_ablation(found, to, shown=2)
+    lines = [line.rstrip() for line in printed(to).splitlines()]
+    assert lines[0] == "m: probability of 'tired', unchanged 0.5000"
+    assert lines[1] == "heads removed"
+    assert lines[4].split()[:4] == ["everywhere", "-", "0.4500", "-0.0500"]
+    assert lines[6] == "… 1 more (--top, --json)"
+    assert "Here the weight does not say what matters." in " ".join(lines)
+    assert "taking away 1 head changes it by +0.2000 (spread 0.1000, 2 draws)" in " ".join(lines)
+
+
+def test_what_the_correlation_says() -> None:
+    says = [verdict(replace(made(), correlation=c))[0] for c in (0.9, 0.5, -0.1, -0.6)]
+    assert [
+        next(w for w in ("much", "something", "does not", "matter less") if w in line)
+        for line in says
+    ] == ["much", "something", "does not", "matter less"]
+
+
+def test_estimates_beside_what_was_measured() -> None:
+    to = console()
+    guesses = [Effect(0, 1, 0.3, -0.2), Effect(4, 4, 0.5, 0.01)]
+    print_ablation(replace(made(), estimate=EstimatedEffects(guesses, 3, 0.5)), to, shown=5)
+    text = printed(to)
+    assert "L0H1" in text
+    assert "-0.2000   -0.1000" in text
+    assert "estimate and measured change over 3 heads: +0.50" in text
+
+
+def test_names() -> None:
+    it, animal = Word("it", 3, 4), Word("animal", 1, 2)
+    assert name(Effect(3, 1, 0, 0)) == "L3H1"
+    assert name(Effect(3, None, 0, 0, heads=12)) == "layer 3"
+    assert name(Effect(None, None, 0, 0, heads=5)) == "5 heads"
+    assert name(Effect(3, 1, 0, 0, part="cross", query=it, key=animal)) == (
+        "it → animal in cross L3H1"
+    )
+    assert name(Effect(None, None, 0, 0, heads=0, key=animal)) == "animal everywhere"
