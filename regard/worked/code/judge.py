@@ -15,6 +15,7 @@ from regard.worked.code.cases import PLANS, Plan, make
 from regard.worked.code.faults import CodeReport, faults
 from regard.worked.code.trial import Trial, off, try_answer
 from regard.worked.dialects import DIALECTS
+from regard.worked.parts import Parts
 
 SECONDS = 10.0
 """How long one call may take."""
@@ -55,6 +56,11 @@ class Court:
         self.remarks: list[str] = []
         self.leads = {"queries", "keys", "values"} <= set(candidate.keys)
         """Whether batch and head axes may stand before its vectors."""
+        dialect = DIALECTS[candidate.mechanism]
+        options = {name: option.default for name, option in dialect.options.items()}
+        axes = {key: dialect.axes_of(key, options) for key in candidate.keys}
+        self.matrices = [key for key, own in axes.items() if Parts.maps(own)]
+        """Those of its arguments that may be read either way round."""
 
     def trials(self, axes: int | None) -> list[Trial]:
         """All of them; a function that does not come back is tried no further."""
@@ -71,7 +77,7 @@ class Court:
         """How it wants to be called: the library, the fewest leading axes, a matrix's layout."""
         candidate, first = self.candidate, PLANS[0]
         libraries = [candidate.library] if candidate.library else ["torch", "numpy"]
-        layouts = (False, True) if candidate.module is not None else (False,)
+        layouts = (False, True) if candidate.module or self.matrices else (False,)
         ways = [
             (lead, library, turned)
             for lead in ((), (1,), (1, 1))
@@ -123,8 +129,10 @@ class Court:
         seed = [p.name for p in (*PLANS, OWN)].index(plan.name)
         kind = "float32" if "float32" in plan.circumstances else "float64"
         weights = candidate.prepared(seed, kind)
+        turned = candidate.transposed and candidate.module is None
         case = make(plan, candidate.mechanism, candidate.keys, weights, candidate.heads, seed)
-        given: dict[str, Any] = {**case.given, "heads": case.heads, "causal": plan.mask == "own"}
+        arrays = {k: v.T if turned and k in self.matrices else v for k, v in case.given.items()}
+        given: dict[str, Any] = {**arrays, "heads": case.heads, "causal": plan.mask == "own"}
         if case.mask is not None and plan.mask != "own":
             given["mask"] = case.mask
         gradients = "gradients" in plan.circumstances

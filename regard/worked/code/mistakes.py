@@ -123,7 +123,8 @@ def _throughout(part: Slice) -> Iterator[Made]:
                 says = f"{other.upper()} is used for {name.upper()}"
                 ways[says] = {**weights, name: taken}
     for says, given in ways.items():
-        known = {**given, **{n: torch.from_numpy(part.known[n]) for n in part.sources}}
+        right = {n: torch.from_numpy(np.ascontiguousarray(a)) for n, a in part.known.items()}
+        known = {**given, **right}
         for stage in part.stages:
             if stage.name not in part.sources:
                 wrongly = next((s.run for s in stage.slips if s.says == says), stage.run)

@@ -120,7 +120,7 @@ def _needed(mechanism: str, options: dict[str, Any]) -> tuple[str, ...]:
     if mechanism == "softmax":
         return "scores", "values"
     if dialect.family != "attention":
-        return dialect.needed(options)
+        return dialect.needed(options) or (dialect.query,)
     sources = tuple(dict.fromkeys((dialect.query, dialect.memory)))
     maps = ("w_q", "w_k", "w_v", "w_o")[: 4 if dialect.heads else 3] if dialect.projects else ()
     return (*sources, *maps, *dialect.needs)

@@ -116,3 +116,23 @@ def test_the_result_as_json() -> None:
     assert content["wrong"][0]["fault"] == "overflow"
     assert content["wrong"][0]["cases"] == ["large scores"]
     assert content["remarks"] == result.remarks
+
+
+def test_matrices_may_be_either_way_round() -> None:
+    def rows(x: Any, w_1: Any, b_1: Any, w_2: Any, b_2: Any) -> Any:
+        return np.maximum(x @ w_1.T + b_1, 0) @ w_2.T + b_2
+
+    def columns(x: Any, w_1: Any, b_1: Any, w_2: Any, b_2: Any) -> Any:
+        return np.maximum(x @ w_1 + b_1, 0) @ w_2 + b_2
+
+    assert judge(rows, "feed-forward").ok
+    assert judge(columns, "feed-forward").ok
+
+
+def test_other_mechanisms_have_their_own_mistakes() -> None:
+    def norm(x: Any, gamma: Any, beta: Any) -> Any:
+        spread = np.sqrt(x.var(-1, keepdims=True, ddof=1) + 1e-5)
+        return gamma * (x - x.mean(-1, keepdims=True)) / spread + beta
+
+    (fault,) = judge(norm, "layer-norm").wrong
+    assert "the variance is divided by the count less 1" in fault.says

@@ -27,7 +27,7 @@ def test_the_solution_of_every_mechanism_is_right(mechanism: str, numbers: str) 
     text = text_of(new(mechanism, numbers=numbers, seed=5), "solution")
     report = check_file(read(text))
     assert report.ok, report.wrong
-    assert report.right >= 4
+    assert report.right >= 2
 
 
 def test_blanks_hold_no_solution_and_are_counted() -> None:
