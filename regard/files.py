@@ -21,6 +21,8 @@ from typing import IO, cast
 from regard.errors import FileError
 
 STDIN = "-"
+MOST_BYTES = 4 << 30
+"""Of a file that is read as a whole."""
 GZIP = b"\x1f\x8b"
 STREAMS = ("/dev", "/proc")
 """Where names stand for open files and devices, which are written to and never replaced."""
@@ -63,10 +65,13 @@ def opened(path: str | os.PathLike[str]) -> Iterator[tuple[IO[bytes], IO[bytes]]
         raise FileError(f"cannot read {name_of(path)}: {error.strerror or error}") from error
 
 
-def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """All of a file."""
+def read_bytes(path: str | os.PathLike[str], most: int = MOST_BYTES) -> bytes:
+    """All of a file; one of more than ``most`` bytes is refused, as is a device without an end."""
     with opened(path) as (stream, _):
-        return stream.read()
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise FileError(f"{name_of(path)} has more than {most:,} bytes, the most that is read here")
+    return content
 
 
 def share_read(raw: IO[bytes]) -> float:

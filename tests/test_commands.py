@@ -50,6 +50,9 @@ ELSEWHERE = {
     'regard look minilm "The street is wide" --compare-model smollm2 --html models.html': (
         "smollm2 is 93 MB to fetch; tests/cli/test_look.py compares two models"
     ),
+    'regard explain "The cat sat on the mat because it was tired" --model smollm2 --word it': (
+        "smollm2 is 93 MB to fetch; tests/inside/explain/test_observed.py has small models"
+    ),
     'regard explain "The cat sat on the" --whole --parts --model smollm2': (
         "smollm2 is 93 MB to fetch; tests/inside/explain/test_whole.py has a small Llama"
     ),

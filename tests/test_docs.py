@@ -19,6 +19,7 @@ PAGES = (
     "docs/attention.md",
     "docs/explain.md",
     "docs/intervene.md",
+    "docs/learn.md",
     "docs/map.md",
     "docs/observe.md",
     "docs/page.md",

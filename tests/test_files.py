@@ -261,3 +261,8 @@ def test_reading_plain_and_packed(tmp_path: Path) -> None:
         assert (raw.read(1), share_read(raw)) == (b"a", 0.25)
     with pytest.raises(FileError, match=r"the gzip data of '.*cut' are cut or damaged"):
         read_bytes(tmp_path / "cut")
+
+
+def test_a_device_without_an_end_is_refused() -> None:
+    with pytest.raises(FileError, match=r"'/dev/full' has more than 1,000 bytes"):
+        read_bytes("/dev/full", 1000)

@@ -41,10 +41,11 @@ KNOWS: dict[str, set[str]] = {
     "doctor": BASE | {"attention"},
     "views": BASE | {"pieces", "attention"},
     "show": BASE | {"pieces", "attention", "views"},
+    "live": PARTS | {"models", "store", "inside", "views"},
     "web": PARTS | {"models", "store", "inside", "views"},
     "cli": PARTS
     | {"models", "store", "train", "inside", "worked", "cost", "learn", "doctor", "views"}
-    | {"show", "web"},
+    | {"show", "web", "live"},
     "__main__": {"cli"},
     "__init__": PARTS | {"inside", "worked"},
 }

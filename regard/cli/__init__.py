@@ -30,6 +30,7 @@ COMMANDS = {
     "export": "Write a trained model for another library.",
     "heads": "Which head of a real model does what, in one text or a corpus.",
     "learn": "Learn attention: a course that runs its samples and checks its exercises.",
+    "live": "A page that carries models and runs them in the browser, offline.",
     "look": "What every head of a real model does with a text.",
     "read": "Read a sentence word by word and show what each word attends to.",
     "serve": "Explore texts with a model in a browser on this machine.",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from regard.cli.shared.input import read_text
-from regard.cli.shared.model import load_any, noted
+from regard.cli.shared.model import load_any, load_model, noted
 from regard.cli.shared.numbers import Real, Whole
 from regard.cli.shared.output import check_outputs, note_unknown, write_json, write_page
 from regard.errors import ModelError, RegardError
@@ -16,6 +16,8 @@ from regard.text import find_token, visible
 
 if TYPE_CHECKING:
     from regard.inside.explain.model import Explained, Model
+    from regard.inside.explain.observed import ObservedModel
+    from regard.pieces.sheet import Subject
     from regard.trace import Trace
     from regard.worked.example import Example
 
@@ -39,7 +41,7 @@ DEFAULT = "minilm"
     metavar="MODEL",
     default=DEFAULT,
     show_default=True,
-    help="An alias, a folder, or a name on the hub; with --whole of any kind, else BERT.",
+    help="An alias, a folder, or a name on the hub.",
 )
 @click.option("--layer", type=Whole(0), help="Model: the layer to show, from 0.")
 @click.option("--to", metavar="WORD", help="Model: find the head that links --word to this word.")
@@ -110,7 +112,7 @@ def explain(
     if example is None:
         sentence = read_text(sentence, file)
     if sentence is not None and not _given(ctx, OF_VECTORS) and options["whole"]:
-        _of_whole(ctx, sentence, word, json_to, options)
+        _of_whole(ctx, sentence, word, json_to, html_to, options)
         return
     if sentence is not None and not _given(ctx, OF_VECTORS):
         _refuse(ctx, OF_WHOLE, "it goes with --whole")
@@ -221,7 +223,7 @@ def _of_model(
             _print_model(first, form, options["everything"])
     _note_unknown(sides)
     if html_to is not None:
-        _write_page(html_to, sides, quietly=json_to == "-")
+        _write_page(html_to, model, sides, quietly=json_to == "-")
 
 
 def _of_whole(
@@ -229,10 +231,11 @@ def _of_whole(
     sentence: str,
     word: str | None,
     json_to: str | None,
+    html_to: str | None,
     options: dict[str, Any],
 ) -> None:
     """The way of a word through all layers, to what the model puts out."""
-    _refuse(ctx, ("head", "form", "to", "html_to"), "--whole follows a word through all heads")
+    _refuse(ctx, ("head", "form", "to"), "--whole follows a word through all heads")
     if options["said"] is not None and not options["parts"]:
         raise RegardError("--said names the word whose logit is split: it goes with --parts")
     model = load_any(options["model"])
@@ -255,6 +258,15 @@ def _of_whole(
         from regard.views.terminal.whole import WholeView, print_whole
 
         print_whole(WholeView(found, make_console(), layer, options["everything"]))
+    if html_to is not None:
+        from regard.inside.look.page import subject_of_text
+
+        target = None if found.source is None else found.reading
+        with noted():
+            subject = subject_of_text(model, found.source or found.reading, target)
+        subject.whole, subject.title = found, sentence
+        subject.start = {"view": "model"}
+        write_page(html_to, subject, quietly=json_to == "-")
     from regard.pieces.unknown import Unknown
 
     note_unknown(Unknown(found.reading), found.model)
@@ -266,40 +278,54 @@ def _note_unknown(sides: list[Explained]) -> None:
     note_unknown(Unknown(*(side.reading for side in sides)), sides[0].model)
 
 
-def _write_page(to: str, sides: list[Explained], quietly: bool) -> None:
+def _write_page(
+    to: str, model: Model | ObservedModel, sides: list[Explained], quietly: bool
+) -> None:
     """All layers and heads of the model, opened where the explanation is."""
-    from regard.pieces.unknown import Unknown
-    from regard.views.page import subject_of_trace
-
     subjects = []
     for side in sides:
         start: dict[str, Any] = {"layer": side.layer, "head": side.head, "query": side.token}
         start |= {"key": side.to.start, "view": "compare" if len(sides) > 1 else "sentence"}
-        note = Unknown(side.reading).note(side.model)
-        subjects.append(
-            subject_of_trace(
-                side.whole,
-                side.reading.text,
-                model=side.model,
-                notes=[note] if note else [],
-                start=start,
-                text=side.reading,
-            )
-        )
+        subjects.append(_subject(model, side, start))
     write_page(to, *subjects, quietly=quietly)
 
 
-def _loaded(name: str) -> Model:
+def _subject(model: Model | ObservedModel, side: Explained, start: dict[str, Any]) -> Subject:
     from regard.inside.explain.model import Model
+    from regard.pieces.unknown import Unknown
+    from regard.views.page import subject_of_trace
+
+    if isinstance(model, Model):
+        assert side.whole is not None
+        note = Unknown(side.reading).note(side.model)
+        notes, text = [note] if note else [], side.reading.text
+        return subject_of_trace(
+            side.whole, text, model=side.model, notes=notes, start=start, text=side.reading
+        )
+    from regard.inside.look.page import subject_of_text
+
+    subject = subject_of_text(model.model, side.reading)
+    subject.start, subject.title = start, side.reading.text
+    return subject
+
+
+def _loaded(name: str) -> Model | ObservedModel:
+    """On regard's own encoder if it is a BERT model; any other is observed."""
+    from regard.inside.explain.model import Model, computes
 
     try:
-        return Model(name)
+        if computes(name):
+            return Model(name)
     except ModelError as error:
         if name != DEFAULT:
             raise
         raise ModelError(
             f"{error}. Without a model: regard explain --example FILE, or --vectors FILE"
         ) from error
+    model = load_model(name)
+    from regard.inside.explain.observed import ObservedModel
+
+    return ObservedModel(model)
 
 
 def _print_model(explained: Explained, form: str | None, everything: bool) -> None:

@@ -36,6 +36,7 @@ class HeadsOptions:
     kind: str | None
     part: str | None
     target: str | None
+    measure: str | None
     max_tokens: int | None
     state: str | None
     top: int
@@ -50,6 +51,10 @@ class HeadsOptions:
             raise RegardError("--state goes with --corpus")
         if self.corpus == STDIN and self.state is not None:
             raise RegardError("--state goes on in a file, and standard input cannot be read again")
+        if self.corpus is not None and self.measure is not None:
+            raise RegardError("--measure is of one text: leave out --corpus")
+        if self.measure is not None and self.part == "cross":
+            raise RegardError("--measure is of self-attention: leave out --part cross")
         if self.corpus is not None and (text, self.file, self.target) != (None, None, None):
             raise RegardError("--corpus takes the place of TEXT, --file and --target: give one")
 
@@ -65,6 +70,9 @@ class HeadsOptions:
 @click.option("--kind", type=click.Choice(HEAD_KINDS), help="Rank by the score of one kind.")
 @click.option("--part", type=click.Choice(PARTS), help="Of a model with encoder and decoder.")
 @click.option("--target", metavar="TEXT", help="What the decoder reads; else what it writes.")
+@click.option(
+    "--measure", type=click.Choice(["norm"]), help="Derived from the weights, in their place."
+)
 @click.option("--max-tokens", type=Whole(1), metavar="N", help="Refuse longer texts.")
 @click.option("--state", metavar="FILE", help="With --corpus: save here, and go on from here.")
 @click.option("--top", type=Whole(1), default=10, show_default=True, help="Lines shown.")
@@ -103,7 +111,7 @@ def _of_text(name: str, text: str, options: HeadsOptions) -> None:
     from regard.pieces.look import LookRequest
 
     part = read_part(model, options.part, options.target)
-    request = LookRequest(part=part, link=options.link, links=0)
+    request = LookRequest(part=part, link=options.link, links=0, measure=options.measure or "")
     found, stopped = look_at(model, text, request, options.target, options.max_tokens)
     _write(found.ranking(), options)
     if stopped:
@@ -170,10 +178,16 @@ def _write(found: Heads, options: HeadsOptions) -> None:
     json_to = options.json_to
     if json_to:
         content = found.to_json(options.kind)
+        content |= {"measure": options.measure} if options.measure else {}
         write_json(json.dumps(content, ensure_ascii=False, allow_nan=False), json_to)
     if json_to != "-":
         kind, link = options.kind, options.link
-        print_heads(found, make_console(), kind=kind, link=link, shown=options.top)
+        console = make_console()
+        print_heads(found, console, kind=kind, link=link, shown=options.top)
+        if options.measure:
+            from regard.pieces.measures import MEASURES
+
+            console.print(MEASURES[options.measure], style="yellow")
         say_written(json_to)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from pathlib import Path
 
 import click
 
@@ -15,6 +17,8 @@ from regard.errors import RegardError
 @click.option("--page", type=int, help="Begin at this page of the chapter, from 1.")
 @click.option("--no-run", is_flag=True, help="Show what the samples print and run none of them.")
 @click.option("--html", "html_to", metavar="FILE", help="Write the whole course as one HTML file.")
+@click.option("--notebooks", metavar="FOLDER", help="Write a Jupyter notebook for each chapter.")
+@click.option("--figures", metavar="FOLDER", help="Write pictures for slides: SVG and PNG.")
 @click.option("--reset", is_flag=True, help="Forget where you were and what you solved.")
 def learn(
     chapter: str | None,
@@ -22,6 +26,8 @@ def learn(
     page: int | None,
     no_run: bool,
     html_to: str | None,
+    notebooks: str | None,
+    figures: str | None,
     reset: bool,
 ) -> None:
     """Learn attention: CHAPTER (a number or a name), or the list of chapters.
@@ -34,6 +40,7 @@ def learn(
     regard learn 1
     regard learn 5 > five.txt
     regard learn --html course.html
+    regard learn --notebooks notebooks
     """
     from regard.learn.bookmarks import Bookmarks
     from regard.learn.course import chapters, find_chapter, language_of
@@ -41,8 +48,17 @@ def learn(
     language = lang or language_of()
     if page is not None and chapter is None:
         raise RegardError("--page is a page of a CHAPTER: name one")
-    if html_to is not None:
-        _write_html(html_to, chapter, language)
+    if html_to is not None or notebooks is not None or figures is not None:
+        if chapter is not None:
+            raise RegardError(
+                "--html, --notebooks and --figures are of the whole course: leave CHAPTER out"
+            )
+        if html_to is not None:
+            _write_html(html_to, language)
+        if notebooks is not None:
+            _write_notebooks(Path(notebooks), language)
+        if figures is not None:
+            _write_figures(Path(figures), language)
         return
     marks = Bookmarks.load()
     if reset:
@@ -52,24 +68,22 @@ def learn(
     from regard.cli.shared.lesson import Lesson, print_chapter, print_contents
 
     if chapter is None:
-        print_contents(chapters(language), marks)
+        print_contents(chapters(language), marks, language)
         return
     found = find_chapter(chapter, language)
     if page is not None and not 1 <= page <= len(found.pages):
         raise RegardError(f"chapter {found.number} has pages 1 to {len(found.pages)}, got {page}")
     if sys.stdin.isatty() and sys.stdout.isatty():
-        Lesson(found, marks, run=not no_run).start(None if page is None else page - 1)
+        Lesson(found, marks, language, run=not no_run).start(None if page is None else page - 1)
     else:
-        print_chapter(found, found.pages[(page or 1) - 1 :])
+        print_chapter(found, found.pages[(page or 1) - 1 :], language)
 
 
-def _write_html(to: str, chapter: str | None, language: str) -> None:
+def _write_html(to: str, language: str) -> None:
     from regard.cli.shared.output import check_outputs
     from regard.files import write_text
     from regard.learn.course import chapters
 
-    if chapter is not None:
-        raise RegardError("--html writes the whole course: leave CHAPTER out")
     check_outputs(html=to)
     course = chapters(language)
     from regard.learn.edition import edition
@@ -78,3 +92,38 @@ def _write_html(to: str, chapter: str | None, language: str) -> None:
     text = course_html(edition(course, language))
     write_text(to, text)
     click.echo(f"Written: {to} ({len(text.encode()) / 1e6:.1f} MB, {len(course)} chapters)")
+
+
+def _write_notebooks(folder: Path, language: str) -> None:
+    from regard.files import write_text
+    from regard.learn.course import chapters
+    from regard.learn.notebook import notebook
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for chapter in chapters(language):
+        content = json.dumps(notebook(chapter, language), ensure_ascii=False, indent=1)
+        write_text(folder / f"{chapter.name}.ipynb", content + "\n")
+    click.echo(f"Written: {len(chapters(language))} notebooks in {folder}")
+
+
+def _write_figures(folder: Path, language: str) -> None:
+    from regard.learn.course import chapters
+    from regard.learn.figures import course_figures
+    from regard.views.picture.file import check_picture
+    from regard.views.picture.slide import save_slide
+
+    check_picture()
+    folder.mkdir(parents=True, exist_ok=True)
+    for figure in course_figures(chapters(language)):
+        for kind in ("svg", "png"):
+            save_slide(
+                folder / f"{figure.name}.{kind}",
+                kind,
+                figure.kind,
+                figure.values,
+                rows=figure.rows,
+                columns=figure.columns,
+                along=figure.along,
+                title=figure.title,
+            )
+        click.echo(f"Written: {folder / figure.name}.svg, .png")

@@ -13,6 +13,7 @@ from regard.cli.shared.model import PARTS, exit_stopped, load_model, look_at, re
 from regard.cli.shared.numbers import Whole
 from regard.cli.shared.output import check_outputs, say_written, write_json, write_page
 from regard.errors import RegardError
+from regard.pieces.measures import MEASURES
 
 if TYPE_CHECKING:
     from regard.inside.textmodel import TextModel
@@ -42,6 +43,7 @@ class LookOptions:
     compare_model: str | None
     png: str | None
     svg: str | None
+    measure: str | None
     image: str | None
     at: str | None
     piece: int | None
@@ -62,6 +64,10 @@ class LookOptions:
             raise RegardError(
                 "--compare and --compare-model put a second side on a page: add --html"
             )
+        if self.measure is not None and self.html_to is not None:
+            raise RegardError("a page computes the weights themselves: leave out --measure")
+        if self.measure is not None and self.part == "cross":
+            raise RegardError("--measure is of self-attention: leave out --part cross")
         self._check_image()
         check_outputs(
             json=self.json_to, csv=self.csv_to, html=self.html_to, png=self.png, svg=self.svg
@@ -103,6 +109,7 @@ class LookOptions:
             links=self.top,
             cells=THUMBNAIL if of_all else 0,
             page=self.html_to is not None,
+            measure=self.measure or "",
         )
 
 
@@ -119,6 +126,9 @@ class LookOptions:
 @click.option("--no-sink", is_flag=True, help="Without first and special tokens, shared out anew.")
 @click.option("--part", type=click.Choice(PARTS), help="Of a model with encoder and decoder.")
 @click.option("--target", metavar="TEXT", help="What the decoder reads; else what it writes.")
+@click.option(
+    "--measure", type=click.Choice(list(MEASURES)), help="Derived from the weights, in their place."
+)
 @click.option("--max-tokens", type=Whole(1), metavar="N", help="Refuse longer texts.")
 @click.option("--top", type=Whole(1), default=10, show_default=True, help="Lines of lists.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write everything as JSON.")

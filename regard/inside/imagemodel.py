@@ -21,6 +21,8 @@ from regard.pieces.pieces import Pieces
 
 MOST_PIXELS = 50_000_000
 """Of an image: a larger one is refused before it is unpacked."""
+MOST_FILE = 200 << 20
+"""Bytes of its file."""
 FRONT = {
     "cls_token": "[CLS]",
     "class_embedding": "[CLS]",
@@ -123,7 +125,7 @@ def open_image(file: str) -> Any:
         raise MissingExtraError("--image", "pillow") from error
     import io
 
-    content = io.BytesIO(read_bytes(file))
+    content = io.BytesIO(read_bytes(file, MOST_FILE))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of its own bound, which is not ours

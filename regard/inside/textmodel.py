@@ -21,6 +21,7 @@ from torch import nn
 from regard.errors import DataError, MissingExtraError, ModelError, first_line
 from regard.inside.find import ModelFiles, find
 from regard.inside.pinned import PINNED
+from regard.models.bert.config import is_bert
 from regard.pieces.pieces import Pieces
 from regard.pieces.text import check_length, load_tokenizer, read_text
 
@@ -130,7 +131,7 @@ def load(model: str | ModelFiles, *, predicts: bool = False) -> TextModel:
     """
     found = find(model) if isinstance(model, str) else model
     above = predicts and found.gguf is None and _head(_architecture(found.folder)) is not None
-    if _is_bert(found.folder) and found.gguf is None and not above:
+    if is_bert(found.folder) and found.gguf is None and not above:
         return _own(found)
     if found.name in PINNED and found.gguf is not None:
         return _unpacked(found, predicts)
@@ -170,19 +171,6 @@ def _own(found: ModelFiles) -> TextModel:
 
     network = load_bert(found.folder)
     return TextModel(found.name, network, load_tokenizer(found.folder), network.config.positions)
-
-
-def _is_bert(folder: Path) -> bool:
-    """Whether regard's own encoder computes this model, and its tokenizer is there to read."""
-    from regard.models.bert.config import read_config
-
-    if not (folder / "tokenizer.json").is_file():
-        return False
-    try:
-        read_config(folder)
-    except ModelError:
-        return False
-    return True
 
 
 HEADS = {

@@ -7,5 +7,8 @@ question.py  a question to the reader, with its hints and its solution
 judge.py     whether an answer is right; worked examples are judged by regard.worked
 runner.py    runs the samples of a chapter in their order
 output.py    whether a sample printed what the chapter shows
+seal.py      right answers that a page can check without showing them
+edition.py   all chapters as plain data;  notebook.py: a chapter as a notebook
+figures.py   pictures for slides, as plain data
 bookmarks.py where the reader was, kept from one day to the next
 """

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from regard.errors import RegardError, nearest
 from regard.learn.chapter import Chapter
+from regard.learn.judge import Judgement, judge
 
 FOLDER = Path(__file__).with_name("course")
 LOCALES = ("LC_ALL", "LC_MESSAGES", "LANG")
@@ -55,3 +56,15 @@ def find_chapter(wanted: str, language: str = "en") -> Chapter:
         f"there is no chapter {wanted!r}{nearest(wanted, names)} "
         f"('regard learn' lists {known[0].number} to {known[-1].number})"
     )
+
+
+def check_answer(number: str, answer: object, language: str = "en") -> Judgement:
+    """Judge an answer to an exercise, ``5.2``: for notebooks.
+
+    >>> check_answer("5.2", 0.155)
+    Judgement(right=True, says='')
+    """
+    asked = {q.number: q for chapter in chapters(language) for q in chapter.questions}
+    if number not in asked:
+        raise RegardError(f"there is no exercise {number!r}{nearest(number, asked)}")
+    return judge(asked[number], str(answer))

@@ -37,12 +37,12 @@ class Judgement:
 
 
 def judge(question: Question, answer: str) -> Judgement:
-    """Judge what somebody typed: a number, rows of numbers, a word, or the name of a file."""
+    """Judge what somebody typed: numbers, a word, the name of a file or of a function in one."""
     answer = answer.strip()
     if question.kind == "word":
         return Judgement(plain_word(answer) in words_of(question))
-    if question.kind == "file":
-        return _file(question, answer)
+    if question.kind in ("file", "function"):
+        return (_file if question.kind == "file" else _function)(question, answer)
     if question.kind == "open":
         return Judgement(True, "This one is open: compare with the solution.")
     return _numbers(question, answer)
@@ -183,3 +183,18 @@ def _file(question: Question, path: str) -> Judgement:
         return Judgement(False, str(error))
     total = report.right + len(report.wrong)
     return Judgement(report.ok, f"{report.right} of {total} numbers are right")
+
+
+def _function(question: Question, named: str) -> Judgement:
+    """Somebody's own function, ``mine.py:attend``, tried with generated cases."""
+    from regard.worked.code.judge import SECONDS
+    from regard.worked.code.judge import judge as judge_code
+    from regard.worked.code.load import load, names_code
+
+    if not names_code(named):
+        return Judgement(False, f"name a function of a file, such as mine.py:attend, got {named!r}")
+    try:
+        report = judge_code(load(named, SECONDS), mechanism=question.answer)
+    except RegardError as error:
+        return Judgement(False, str(error))
+    return Judgement(report.ok, " ".join(fault.says for fault in report.wrong))

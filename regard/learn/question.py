@@ -14,7 +14,7 @@ What the solution says. </details>
 
 An answer is a `number`, a `matrix`, a `word` (of several, divided by |, each is right), a `step` of
 the worked example, such as weights[0][1], a `file` in which the named steps of that example are
-claimed, or `open`: nothing can be checked.
+claimed, a `function` of a file, tried as the named mechanism, or `open`: nothing can be checked.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 from regard.errors import RegardError
 
-KINDS = ("number", "matrix", "word", "step", "file", "open")
+KINDS = ("number", "matrix", "word", "step", "file", "function", "open")
 HEADING = re.compile(r"^### (?:Exercise|练习) (\d+\.\d+)[:：] *(.+)$", re.MULTILINE)
 DETAILS = re.compile(r"<details><summary>.*?</summary>\n(.*?)\n</details>", re.DOTALL)
 ANSWER = re.compile(r"<!-- answer: (\w+) ?(.*?) -->\n*", re.DOTALL)

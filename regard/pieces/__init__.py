@@ -11,4 +11,6 @@ unknown.py    what of a text a model could not read
 sheet.py      the vectors of a layer over pieces: what a page is made from
 look.py       what was asked about pieces and found in all heads
 heads.py      the kinds of heads, and heads in their order
+measures.py   what is derived from weights, and what must be said beside it
+whole.py      the way of one word through a whole model
 """

@@ -55,6 +55,8 @@ class LookRequest:
     """Two words: keep every head's weight from the first to the second."""
     page: bool = False
     """Keep queries, keys and values of all layers: what a page shows."""
+    measure: str = ""
+    """What is derived from the weights and shown in their place (pieces/measures.py)."""
 
     @property
     def layers(self) -> list[int] | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from regard.pieces.pieces import Pieces
+from regard.pieces.whole import WholeWay
 from regard.trace import Array
 
 
@@ -104,6 +105,8 @@ class Subject:
     """What must be said beside it, such as that weights are random."""
     start: dict[str, Any] = field(default_factory=dict)
     """What is chosen when the page opens: layer (place in ``sheets``), head, query, key, view."""
+    whole: WholeWay | None = None
+    """The way of one word through the whole model, if the page has it."""
     picture: Array | None = None
     """(rows, columns): weights of the first head, for where no script runs; no part of the page."""
 

@@ -18,13 +18,15 @@ from regard.errors import ConfigError, nearest
 from regard.files import name_of, read_bytes
 
 Tree = dict[str, Any]
+MOST_SETTINGS = 1 << 20
+"""Bytes of a file of settings."""
 T = TypeVar("T")
 
 
 def read_toml(path: str | os.PathLike[str]) -> Tree:
     """The tables of a TOML file; ``-`` is standard input."""
     try:
-        return tomllib.loads(read_bytes(path).decode("utf-8-sig"))
+        return tomllib.loads(read_bytes(path, MOST_SETTINGS).decode("utf-8-sig"))
     except RecursionError as error:
         raise ConfigError(f"{name_of(path)} has lists nested too deeply") from error
     except ValueError as error:  # no TOML, no UTF-8, or a number of thousands of digits

@@ -14,7 +14,7 @@ from typing import Any
 
 from regard.errors import ExampleError, FileError
 from regard.files import name_of, read_bytes
-from regard.worked.source import ExampleFile, found, plain
+from regard.worked.source import MOST_EXAMPLE, ExampleFile, found, plain
 
 FENCE = re.compile(r"(?ms)^(`{3,}|~{3,})[ \t]*(\w*)[^\n]*\n(.*?)^\1[ \t]*$")
 LANGUAGES = ("", "toml", "json", "regard")
@@ -47,7 +47,7 @@ def read_example(path: str | os.PathLike[str]) -> ExampleFile:
 
 def _in_markdown(path: str) -> list[ExampleFile]:
     try:
-        text = read_bytes(path).decode("utf-8-sig")
+        text = read_bytes(path, MOST_EXAMPLE).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileError(f"{name_of(path)} is not UTF-8 text (byte {error.start})") from error
     text = text.replace("\r\n", "\n")
@@ -69,7 +69,7 @@ def _in_markdown(path: str) -> list[ExampleFile]:
 def _in_npz(path: str) -> ExampleFile:
     import numpy as np
 
-    data = read_bytes(found(path))
+    data = read_bytes(found(path), MOST_EXAMPLE)
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             arrays = {key: archive[key] for key in archive.files}

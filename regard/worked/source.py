@@ -20,6 +20,8 @@ CLAIMS = re.compile(
     r"|^[ \t]*\"claims\"[ \t]*:"
 )
 """The header of the table of claims, in TOML or in JSON."""
+MOST_EXAMPLE = 64 << 20
+"""Bytes of a file with worked examples."""
 SHIPPED = Path(__file__).with_name("examples")
 
 
@@ -62,7 +64,7 @@ class ExampleFile:
         regard."""
         name = os.fspath(path)
         try:
-            text = read_bytes(found(path)).decode("utf-8-sig")
+            text = read_bytes(found(path), MOST_EXAMPLE).decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise FileError(f"{name_of(name)} is not UTF-8 text (byte {error.start})") from error
         return cls(name_of(name), text, cls.parse(name_of(name), text))

@@ -14,6 +14,7 @@ from rich.cells import cell_len
 
 from regard.trace import Trace
 from tests.cli.run import regard, regard_process
+from tests.inside.tinytext import save
 from tests.models.bert.tinybert import save_tiny
 
 TIRED = "The animal didn't cross the street because it was too tired"
@@ -280,3 +281,21 @@ def test_what_the_whole_way_does_not_take(given: list[str], error: str) -> None:
     assert done.returncode == 2
     assert error in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_decoder(tmp_path: Path) -> None:
+    save(tmp_path / "llama", "Llama")
+    page = tmp_path / "page.html"
+    done = regard("explain", TIRED, "--model", tmp_path / "llama", "--word", "it", "--html", page)
+    assert done.returncode == 0, done.stderr
+    text = flat(done.stdout)
+    assert text.startswith("llama, layer ")
+    assert "q = R(p) W_Q x" in text
+    assert "masked" in text
+    assert "the model's own kernel mixed the same values" in text
+    assert max(map(cell_len, done.stdout.splitlines())) <= 80
+    assert page.stat().st_size > 10_000
+    forms = regard(
+        "explain", TIRED, "--model", tmp_path / "llama", "--form", "both", "--layer", "1"
+    )
+    assert forms.returncode == 0, forms.stderr

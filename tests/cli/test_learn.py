@@ -49,6 +49,8 @@ def test_a_chapter_in_a_pipe_is_text() -> None:
         (["loking-back"], "no chapter 'loking-back'; did you mean 'looking-back'?"),
         (["1", "--page", "99"], "chapter 1 has pages 1 to "),
         (["--page", "2"], "--page is a page of a CHAPTER: name one"),
+        (["3", "--html", "x.html"], "--html, --notebooks and --figures are of the whole"),
+        (["--html", "/none/x.html"], "cannot write '/none/x.html'"),
         (["--lang", "xx"], "the course is not written in 'xx'"),
     ],
 )
@@ -66,6 +68,15 @@ def test_a_damaged_file_of_bookmarks(state: Path) -> None:
     assert "is damaged: beginning anew" in " ".join(done.stdout.split())
     assert regard("learn", "--reset").stdout == "Forgotten: every chapter begins anew.\n"
     assert "damaged" not in regard("learn").stdout
+
+
+def test_the_course_as_a_file_and_as_notebooks(tmp_path: Path) -> None:
+    done = regard("learn", "--html", tmp_path / "c.html", "--notebooks", tmp_path / "n" / "b")
+    assert done.returncode == 0, done.stderr
+    assert "Written: " in done.stdout
+    assert (tmp_path / "c.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    names = {path.stem for path in (tmp_path / "n" / "b").glob("*.ipynb")}
+    assert names == {chapter.name for chapter in chapters()}
 
 
 class Terminal:

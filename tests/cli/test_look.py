@@ -253,3 +253,20 @@ def test_a_text_is_cut_once(bert: Path, tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(textmodel, "read_text", counted)
     assert regard("look", bert, "the cat sat", "--html", tmp_path / "x.html").returncode == 0
     assert read == ["the cat sat"]
+
+
+def test_a_measure_in_place_of_the_weights(bert: Path) -> None:
+    """Said to be derived, in words and in JSON; the numbers are those of its maps."""
+    done = regard("look", bert, "the animal was tired", "--measure", "rollout")
+    assert done.returncode == 0, done.stderr
+    assert "1 heads each" in done.stdout
+    assert "Derived, not weights: attention rollout" in " ".join(done.stdout.split())
+    found = regard("look", bert, "the animal was tired", "--measure", "norm", "--json", "-")
+    assert json.loads(found.stdout)["measure"] == "norm"
+    heads = regard("heads", bert, "the animal was tired", "--measure", "norm")
+    assert "Derived, not weights: the size of what each head brings" in " ".join(
+        heads.stdout.split()
+    )
+    page = regard("look", bert, "the animal", "--measure", "norm", "--html", "x.html")
+    assert page.returncode == 2
+    assert "leave out --measure" in page.stderr

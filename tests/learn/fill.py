@@ -22,7 +22,8 @@ def filled(text: str, runner: Runner) -> str:
     """The chapter with the output of every sample that shows all of it."""
     asked = HEADING.search(text)
     body, rest = (text[: asked.start()], text[asked.start() :]) if asked else (text, "")
-    body = re.sub(r"(?ms)^(```python\n.*?^```\n)(?!\n```text)", r"\1\n```text\n```\n", body)
+    silent = r"(?m)^(```python\n(?:(?!```).*\n)*```\n)(?!\n```text)"
+    body = re.sub(silent, r"\1\n```text\n```\n", body)
     source = ""
 
     def replaced(block: re.Match[str]) -> str:

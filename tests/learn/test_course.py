@@ -8,8 +8,14 @@ import pytest
 
 from regard.cli.shared.lesson import run_command
 from regard.errors import RegardError
-from regard.learn.chapter import Chapter, Sample, Written
-from regard.learn.course import chapters, find_chapter, language_of, languages
+from regard.learn.chapter import Chapter, Prose, Sample, Written
+from regard.learn.course import (
+    chapters,
+    check_answer,
+    find_chapter,
+    language_of,
+    languages,
+)
 from regard.learn.judge import CHECKED, judge, true_value
 from regard.learn.output import agrees
 from regard.learn.question import Question
@@ -67,6 +73,36 @@ def test_the_right_answer_is_judged_right_and_another_wrong(question: Question) 
     assert question.solution
 
 
+OTHERS = [language for language in languages() if language != "en"]
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_another_language_has_the_same_samples_exercises_and_numbers(language: str) -> None:
+    """So what the samples print is held true in every language by running them in one."""
+    for mine, other in zip(ENGLISH, chapters(language), strict=True):
+        assert (other.number, other.name) == (mine.number, mine.name)
+        assert len(other.pages) == len(mine.pages), mine.name
+        assert other.samples == mine.samples, mine.name
+        files = [[part for part in c.parts if isinstance(part, Written)] for c in (mine, other)]
+        assert files[0] == files[1]
+        for a, b in zip(mine.questions, other.questions, strict=True):
+            assert (a.number, a.kind, a.answer, a.example) == (
+                b.number,
+                b.kind,
+                b.answer,
+                b.example,
+            )
+            assert b.text != a.text
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_another_language_is_written_in_it(language: str) -> None:
+    for mine, other in zip(ENGLISH, chapters(language), strict=True):
+        english = {part.text for part in mine.parts if isinstance(part, Prose)}
+        left = [p.text for p in other.parts if isinstance(p, Prose) and p.text in english]
+        assert left == [], other.name
+
+
 def test_a_chapter_by_its_number_and_its_names() -> None:
     first = ENGLISH[0]
     assert find_chapter("1") is first
@@ -80,5 +116,13 @@ def test_the_language_is_the_systems_if_it_is_there() -> None:
     assert language_of({"LANG": "de_DE.UTF-8"}) == "en"
     assert language_of({"LC_ALL": "", "LANG": "en_GB"}) == "en"
     assert language_of({}) == "en"
-    with pytest.raises(RegardError, match=r"the course is not written in 'xx' \(there is: en"):
+    assert language_of({"LANG": "zh_CN.UTF-8"}) == "zh"
+    with pytest.raises(RegardError, match=r"the course is not written in 'xx' \(there is: en, zh"):
         chapters("xx")
+
+
+def test_an_answer_from_a_notebook() -> None:
+    assert check_answer("5.2", 0.155).right
+    assert not check_answer("5.1", [1, 0, 2]).right
+    with pytest.raises(RegardError, match=r"there is no exercise '55\.2'; did you mean"):
+        check_answer("55.2", 1)

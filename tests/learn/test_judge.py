@@ -89,6 +89,27 @@ def test_a_file_of_claims(tmp_path: Path) -> None:
     assert "cannot read" in judge(question, str(tmp_path / "none.toml")).says
 
 
+def test_a_function_of_ones_own(tmp_path: Path) -> None:
+    question = asked("function", "scaled")
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from regard import attend as ours\n"
+        "def right(query, key, value, mask=None):\n"
+        "    return ours(query, key, value, mask=mask)[0]\n"
+        "def plain(query, key, value, mask=None):\n"
+        "    scale = key.shape[-1] ** 0.5\n"
+        "    return ours(query * scale, key, value, mask=mask)[0]\n"
+    )
+    assert judge(question, f"{path}:right").right
+    wrong = judge(question, f"{path}:plain")
+    assert not wrong.right
+    assert "the scores are not divided by sqrt(d_k)" in wrong.says
+    assert judge(question, "mine").says == (
+        "name a function of a file, such as mine.py:attend, got 'mine'"
+    )
+    assert "none.py" in judge(question, "none.py:attend").says
+
+
 def test_an_open_question_has_no_wrong_answer() -> None:
     assert judge(asked("open", ""), "whatever").right
 

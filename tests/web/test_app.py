@@ -142,7 +142,8 @@ def test_in_a_browser_short_and_long(
     weights = eager(folder, STORY)
     page.keyboard.press("Escape")
     page.evaluate(
-        "document.activeElement.blur(); location.hash = 'view=map&words=0&layer=1&head=3&from=40&to=2'"
+        "document.activeElement.blur();"
+        "location.hash = 'view=map&words=0&layer=1&head=3&from=40&to=2'"
     )
     page.wait_for_selector(f".weight-now:text-is('{weights[1][0, 3, 40, 2]:.4f}')")
     # A long text: the vectors of one head at a time, tiles from the server.

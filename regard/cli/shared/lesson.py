@@ -19,47 +19,82 @@ from regard.learn.chapter import Chapter, ChapterPage, Drawing, Part, Prose, Sam
 from regard.learn.judge import judge
 from regard.learn.question import Question
 from regard.learn.runner import Runner
-from regard.text import padded
+from regard.text import columns, padded
 from regard.views.terminal.console import make_console
 from regard.views.terminal.markdown import print_block, print_markdown
 
 STOPPED, REFUSED = 130, 2
 """Exit codes: ended by Ctrl-C; a mistake, told on standard error."""
-KEYS = "Enter goes on, b goes back, q leaves"
-ASKED = "Your answer (Enter: a hint, then the solution; s skips): "
+WORDS = {
+    "en": {
+        "keys": "[Enter goes on, b goes back, q leaves] ",
+        "asked": "Your answer (Enter: a hint, then the solution; s skips): ",
+        "exercise": "Exercise {}: {}",
+        "right": "Right.",
+        "wrong": "Not yet.",
+        "page": "{}. page {} of {}",
+        "done": "Chapter {} is done. 'regard learn' lists the rest.",
+        "left": "Until next time: 'regard learn {}' goes on here.",
+        "not_run": "Not run here; elsewhere it printed:",
+        "begin": "regard learn 1 begins; regard learn --help says what else there is.",
+        "new": "{} pages, {} exercises",
+        "reading": "page {} of {}, {} of {} exercises",
+        "read": "read, {} of {} exercises",
+    },
+    "zh": {
+        "keys": "[回车：下一页，b：上一页，q：离开] ",
+        "asked": "你的答案（直接回车：提示，然后解答；s：跳过）：",
+        "exercise": "练习 {}：{}",
+        "right": "正确。",
+        "wrong": "还不对。",
+        "page": "第 {} 章，第 {} 页，共 {} 页",
+        "done": "第 {} 章完成。“regard learn” 列出其余各章。",
+        "left": "下次见：“regard learn {}” 从这里继续。",
+        "not_run": "此处未能运行；别处打印的是：",
+        "begin": "regard learn 1 开始；regard learn --help 说明其他用法。",
+        "new": "{} 页，{} 道练习",
+        "reading": "第 {} 页，共 {} 页，练习 {} / {}",
+        "read": "已读完，练习 {} / {}",
+    },
+}
+"""What a lesson says beside the chapter itself, by language."""
 
 
-def print_contents(chapters: Sequence[Chapter], marks: Bookmarks) -> None:
+def words_of(language: str) -> dict[str, str]:
+    return WORDS.get(language, WORDS["en"])
+
+
+def print_contents(chapters: Sequence[Chapter], marks: Bookmarks, language: str = "en") -> None:
     """The chapters, and how far the reader is."""
-    console = make_console()
+    console, words = make_console(), words_of(language)
     _note(marks, console)
-    width = max(len(chapter.title) for chapter in chapters)
+    width = max(columns(chapter.title) for chapter in chapters)
     for chapter in chapters:
         line = Text(f"{chapter.number:>3}  {padded(chapter.title, width)}  ", style="bold")
-        console.print(line.append(_progress(chapter, marks), style="dim"))
+        console.print(line.append(_progress(chapter, marks, words), style="dim"))
         console.print(Padding(Text(chapter.question, style="italic"), (0, 0, 0, 5)))
     console.print()
-    console.print("regard learn 1 begins; regard learn --help says what else there is.")
+    console.print(words["begin"])
 
 
-def _progress(chapter: Chapter, marks: Bookmarks) -> str:
+def _progress(chapter: Chapter, marks: Bookmarks, words: dict[str, str]) -> str:
+    pages, exercises = len(chapter.pages), len(chapter.questions)
     solved = sum(question.number in marks.solved for question in chapter.questions)
-    exercises = f"{solved} of {len(chapter.questions)} exercises"
     if chapter.name in marks.finished:
-        return f"read, {exercises}"
+        return words["read"].format(solved, exercises)
     if chapter.name in marks.pages:
-        return f"page {marks.pages[chapter.name] + 1} of {len(chapter.pages)}, {exercises}"
-    return f"{len(chapter.pages)} pages, {len(chapter.questions)} exercises"
+        return words["reading"].format(marks.pages[chapter.name] + 1, pages, solved, exercises)
+    return words["new"].format(pages, exercises)
 
 
-def print_chapter(chapter: Chapter, pages: Sequence[ChapterPage]) -> None:
+def print_chapter(chapter: Chapter, pages: Sequence[ChapterPage], language: str = "en") -> None:
     """The text of pages, with what their samples print, and nothing that waits for an answer."""
     console = make_console()
     print_title(chapter, console)
     for page in pages:
         _print_heading(page, console)
         for part in page.parts:
-            _print_part(part, console)
+            _print_part(part, console, words_of(language))
             if isinstance(part, Sample) and part.printed:
                 print_block(part.printed, console, indent=0)
 
@@ -76,7 +111,7 @@ def _print_heading(page: ChapterPage, console: Console) -> None:
         console.print()
 
 
-def _print_part(part: Part, console: Console) -> None:
+def _print_part(part: Part, console: Console, words: dict[str, str]) -> None:
     match part:
         case Prose(text):
             print_markdown(text, console)
@@ -89,7 +124,8 @@ def _print_part(part: Part, console: Console) -> None:
             mark = "$ " if language == "console" else ""
             print_block(f"{mark}{source}", console, style="cyan")
         case Question():
-            console.print(Text(f"Exercise {part.number}: {part.title}", style="bold"))
+            title = words["exercise"].format(part.number, part.title)
+            console.print(Text(title, style="bold"))
             console.print()
             print_markdown(part.text, console)
 
@@ -121,8 +157,11 @@ def run_command(arguments: list[str]) -> str:
 class Lesson:
     """One chapter, its samples run where it is read."""
 
-    def __init__(self, chapter: Chapter, marks: Bookmarks, run: bool = True) -> None:
+    def __init__(
+        self, chapter: Chapter, marks: Bookmarks, language: str = "en", *, run: bool = True
+    ) -> None:
         self.chapter, self.marks, self.runs = chapter, marks, run
+        self.words = words_of(language)
         self.console = make_console()
 
     def start(self, page: int | None) -> None:
@@ -145,18 +184,19 @@ class Lesson:
         self._prepare(pages[:place])
         while place < len(pages):
             self._remember(place)
-            self.console.rule(f"{self.chapter.number}. page {place + 1} of {len(pages)}")
+            where = self.words["page"].format(self.chapter.number, place + 1, len(pages))
+            self.console.rule(where)
             if place == 0:
                 print_title(self.chapter, self.console)
             self._show(pages[place])
-            key = self._ask(f"[{KEYS}] ").lower() if place < len(pages) - 1 else ""
+            key = self._ask(self.words["keys"]).lower() if place < len(pages) - 1 else ""
             if key == "q":
                 self._leave()
                 return
             place = max(0, place - 1) if key == "b" else place + 1
         self.marks.finished.add(self.chapter.name)
         self.marks.save()
-        self.console.print(f"Chapter {self.chapter.number} is done. 'regard learn' lists the rest.")
+        self.console.print(self.words["done"].format(self.chapter.number))
 
     def _prepare(self, pages: Sequence[ChapterPage]) -> None:
         """What later samples need of the pages before: files, and names of Python."""
@@ -173,13 +213,12 @@ class Lesson:
         _note(self.marks, self.console)
 
     def _leave(self) -> None:
-        number = self.chapter.number
-        self.console.print(f"Until next time: 'regard learn {number}' goes on here.")
+        self.console.print(self.words["left"].format(self.chapter.number))
 
     def _show(self, page: ChapterPage) -> None:
         _print_heading(page, self.console)
         for part in page.parts:
-            _print_part(part, self.console)
+            _print_part(part, self.console, self.words)
             if isinstance(part, Written):
                 self.runner.write(part)
             elif isinstance(part, Sample):
@@ -196,7 +235,7 @@ class Lesson:
         except (RegardError, ImportError) as error:
             printed = f"regard: error: {error}"
         if printed.startswith("regard: error:") and not sample.printed.startswith("regard: error:"):
-            return f"{printed.rstrip()}\nNot run here; elsewhere it printed:\n{sample.printed}"
+            return f"{printed.rstrip()}\n{self.words['not_run']}\n{sample.printed}"
         return printed
 
     def _ask(self, prompt: str) -> str:
@@ -206,13 +245,14 @@ class Lesson:
         """Ask until the answer is right, the solution is shown, or the reader goes on."""
         help_left = [*question.hints, question.solution]
         while True:
-            answer = self._ask(ASKED)
+            answer = self._ask(self.words["asked"])
             if answer.lower() == "s":
                 return
             if answer:
                 judgement = judge(question, answer)
                 says = f" {judgement.says}" if judgement.says else ""
-                self.console.print(f"{'Right.' if judgement.right else 'Not yet.'}{says}")
+                told = self.words["right" if judgement.right else "wrong"]
+                self.console.print(f"{told}{says}")
                 if judgement.right:
                     self.marks.solved.add(question.number)
                     self.marks.save()

@@ -64,8 +64,7 @@ def format_proof(*explained: Explained) -> str:
     numbers = sum(e.proof.numbers for e in explained)
     difference = max(e.proof.difference for e in explained)
     return (
-        "Proof: the model's own forward pass (float32, fused attention, nothing recorded) gives "
-        f"the same queries, keys, weights and outputs: {numbers:,} numbers, largest difference "
+        f"Proof: {explained[0].proof.what}: {numbers:,} numbers, largest difference "
         f"{difference:.1e}."
     )
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from regard.errors import DataError, ModelError, RegardError
+from regard.errors import DataError, RegardError
 from regard.inside.explain.link import Choice, choose
 from regard.inside.find import find
 from regard.inside.pinned import PINNED
-from regard.models.bert.config import read_config
+from regard.models.bert.config import is_bert, read_config
 from regard.pieces.pieces import Pieces
 from regard.pieces.text import check_length, load_tokenizer, read_text
 from regard.pieces.unknown import Unknown
@@ -43,6 +43,11 @@ class Proof:
     the layer hands on."""
     difference: float
     """The largest difference."""
+    what: str = (
+        "the model's own forward pass (float32, fused attention, nothing recorded) gives the same "
+        "queries, keys, weights and outputs"
+    )
+    """What was compared."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +65,8 @@ class Explained:
     """The other word of the link."""
     choice: Choice | None
     """How layer and head were chosen, if they were not given."""
-    whole: Trace
-    """Every step of every layer."""
+    whole: Trace | None
+    """Every step of every layer, of a model that regard's own encoder computes."""
     trace: Trace
     """Those of the embedding and of this layer."""
     proof: Proof
@@ -96,16 +101,22 @@ class Explained:
         return row
 
 
+def computes(name: str) -> bool:
+    """Whether the model of that name is one that regard's own encoder computes: no pinned GGUF
+    file (which is not fetched to find that out), and a BERT encoder by its config.json."""
+    pinned = PINNED.get(name)
+    if pinned is not None and any(file.name.endswith(".gguf") for file in pinned.files):
+        return False
+    found = find(name)
+    return found.gguf is None and is_bert(found.folder)
+
+
 class Model:
     """A BERT model on this machine, ready to be explained."""
 
     def __init__(self, name: str) -> None:
         """``name``: an alias, a folder, or a name on the hub."""
-        if name in PINNED and any(file.name.endswith(".gguf") for file in PINNED[name].files):
-            raise ModelError(f"regard explain computes BERT encoders, and {name!r} is none")
         found = find(name)
-        if found.gguf is not None:
-            raise ModelError(f"regard explain computes BERT encoders; {name!r} is a GGUF file")
         self.name = name if name in PINNED else found.folder.name
         self.folder = found.folder
         self.config = read_config(found.folder)

@@ -33,6 +33,8 @@ def look_json(look: Look) -> dict[str, Any]:
         if look.keys is not look.queries:
             result["key_words"] = [list(word) for word in look.keys.words]
     result["no_sink"] = look.request.no_sink
+    if look.request.measure:
+        result["measure"] = look.request.measure
     result["sink_share"] = {str(layer): short(share) for layer, share in look.sink.items()}
     result["heads"] = [
         {

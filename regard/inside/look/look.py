@@ -23,6 +23,7 @@ from regard.inside.heads.entries import weights_between, without_keys
 from regard.inside.heads.kinds import scored
 from regard.inside.heads.patterns import Patterns
 from regard.inside.look.page import PageLayers
+from regard.inside.measures.measure import Measure, measure_of
 from regard.inside.observe.layer import Item, ObservedLayer
 from regard.inside.observe.observe import observe
 from regard.inside.realmodel import RealModel
@@ -31,6 +32,8 @@ from regard.pieces.look import Look, LookRequest, WordPlace
 from regard.pieces.pieces import Pieces
 from regard.text import Word
 
+FEW = 16
+"""Tokens by which a measure finds what it must know of a model."""
 PER_ROW = 8
 """Largest weights of each row among which the strongest links are sought."""
 
@@ -54,20 +57,26 @@ def look(
     """
     request = request or LookRequest()
     looker = Looker(model, tokens, request, target)
+    if request.measure:
+        few = tokens.beginning(FEW) if target is None else tokens
+        looker.measure = measure_of(request.measure, model.network, lambda: model.run(few, target))
     page = PageLayers(model, tokens, target, request.layers) if request.page else None
 
     def add(layer: ObservedLayer) -> None:
         if page is not None:
             page.add(layer)
-        if looker.wants(layer):
-            looker.add(layer)
+        item = looker.item(layer)
+        if item is not None and looker.wants(layer):
+            looker.add(layer, item)
             if progress:
                 progress(looker.result.done, looker.result.layers)
         if stop is not None and stop.is_set():
             raise Stopped
 
+    statistics = False if request.measure else looker.wanted
+    values = page is not None or bool(request.measure)
     try:
-        with observe(model.network, each=add, statistics=looker.wanted, values=page is not None):
+        with observe(model.network, each=add, statistics=statistics, values=values):
             model.run(tokens, target)
         if page is not None and page.sheets:
             page.check()
@@ -103,6 +112,7 @@ class Looker:
         layers = 1 if request.layer is not None else model.layers
         self.result = Look(model.name, request, queries, keys, layers)
         self.patterns = Patterns(keys, self.cross)
+        self.measure: Measure | None = None
         self.ends: tuple[Word, Word] | None = None
         if request.word is not None:
             side = keys if self.cross else queries
@@ -112,16 +122,21 @@ class Looker:
             self.ends = queries.word(request.link[0])[0], keys.word(request.link[1])[0]
 
     def wants(self, layer: ObservedLayer) -> bool:
-        if self.request.layer is not None and layer.number != self.request.layer:
-            return False
-        if not self.request.part:
-            return layer.kind == "self"
-        kind = layer.kind if layer.kind == "cross" else layer.part
-        return kind == self.request.part
+        return self.request.layer is None or layer.number == self.request.layer
 
-    def add(self, layer: ObservedLayer) -> None:
+    def item(self, layer: ObservedLayer) -> Item | None:
+        """What is looked at of a layer of the part that was asked for; None of any other layer.
+
+        A measure sees every layer of the part: one may go on from the layers before.
+        """
+        kind = layer.kind if layer.kind == "cross" or not self.request.part else layer.part
+        if kind != (self.request.part or "self"):
+            return None
+        return layer.item() if self.measure is None else self.measure(layer)
+
+    def add(self, layer: ObservedLayer, item: Item) -> None:
         """All heads of one layer."""
-        item, number, result = layer.item(), layer.number, self.result
+        number, result = layer.number, self.result
         shape = item.query.shape[1], item.key.shape[1]
         if shape != (len(result.queries), len(result.keys)):
             raise ModelError(

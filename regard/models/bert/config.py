@@ -88,3 +88,14 @@ def read_config(folder: Path) -> BertConfig:
         return BertConfig(**given)
     except (ConfigError, TypeError) as error:
         raise ModelError(f"{str(path)!r}: {error}") from error
+
+
+def is_bert(folder: Path) -> bool:
+    """Whether regard's own encoder computes this model, and its tokenizer is there to read."""
+    if not (folder / "tokenizer.json").is_file():
+        return False
+    try:
+        read_config(folder)
+    except ModelError:
+        return False
+    return True

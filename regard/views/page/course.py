@@ -75,7 +75,7 @@ def course_html(edition: dict[str, Any]) -> str:
 
     Nothing in it is fetched from anywhere; without JavaScript it is the whole text.
     """
-    words = WORDS[edition["language"]]
+    words = WORDS.get(edition["language"], WORDS["en"])
     chapters = edition["chapters"]
     known = {
         "LANGUAGE": edition["language"],

@@ -8,11 +8,12 @@ from regard.pieces.pieces import Pieces
 from regard.pieces.sheet import Sheet, Subject
 from regard.trace import Array
 from regard.views.page.pack import Pack
+from regard.views.page.whole import whole_data
 
 
 def subject_data(subject: Subject, pack: Pack) -> dict[str, Any]:
     """What a page knows of a subject; its arrays are put into ``pack``."""
-    return {
+    known: dict[str, Any] = {
         "title": subject.title,
         "model": subject.model,
         "mechanism": subject.mechanism,
@@ -21,6 +22,9 @@ def subject_data(subject: Subject, pack: Pack) -> dict[str, Any]:
         "texts": [text_data(pieces) for pieces in subject.texts],
         "layers": [sheet_data(sheet, pack) for sheet in subject.sheets],
     }
+    if subject.whole is not None:
+        known["whole"] = whole_data(subject.whole)
+    return known
 
 
 def text_data(pieces: Pieces) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from regard.errors import RegardError
 from regard.files import write_text
 from regard.pieces.sheet import Subject
 from regard.views.page.data import subject_data
-from regard.views.page.inline import policy, read, script, style
+from regard.views.page.inline import policy, read, style, whole_script
 from regard.views.page.pack import EXACT, Pack, checksum
 
 FORMAT = 1
@@ -52,14 +52,19 @@ def document(subjects: Sequence[Subject]) -> tuple[dict[str, Any], str]:
 
 
 def filled(
-    title: str, content: dict[str, Any], packed: str, rules: str, first: str = "page"
+    title: str,
+    content: dict[str, Any],
+    packed: str,
+    rules: str,
+    first: str = "page",
+    worker: str = "",
 ) -> str:
     """The shell with everything in its place. Text is data: it cannot end the script it is in."""
     known = {
         "TITLE": html.escape(visible_title(title)),
         "POLICY": html.escape(rules),
-        "STYLE": style(),
-        "SCRIPT": script(first),
+        "STYLE": style(first),
+        "SCRIPT": whole_script(first, worker),
         "DATA": as_json(content),
         "PACKED": packed,
     }

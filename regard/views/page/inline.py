@@ -1,8 +1,9 @@
 """Inline: the page's ES modules as one script, its style, and the policy that allows only those.
 
-A module here imports with ``import { a, b } from "./x.js";`` and exports by the word ``export`` in
-front of a declaration, nothing else, and no two need each other. So each becomes a function that is
-called at once, after those that it needs, and gives its exports: the same program in one script.
+A module here imports with ``import { a, b } from "./x.js";`` (or from a folder beside it) and
+exports by the word ``export`` in front of a declaration, nothing else, and no two need each other.
+So each becomes a function that is called at once, after those that it needs, and gives its exports:
+the same program in one script.
 """
 
 from __future__ import annotations
@@ -10,11 +11,16 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import json
 import re
 from importlib import resources
 
-IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([a-z0-9]+)\.js";\n', re.MULTILINE)
+IMPORT = re.compile(
+    r'^import (\{[^}]*\}) from "\.{1,2}/(?:[a-z]+/)?([a-z0-9]+)\.js";\n', re.MULTILINE
+)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const|let) +(\w+))", re.MULTILINE)
+FOLDERS = ("script", "script/network")
+"""Where modules are; what runs a model is in a folder of its own."""
 TYPES = re.compile(r"^/\*\* @import .*\*/\n", re.MULTILINE)
 
 
@@ -32,13 +38,21 @@ def script(first: str = "page") -> str:
             raise ValueError(f"modules need each other: {' > '.join((*needed_by, name))}")
         if name in done:
             return
-        source = read(f"script/{name}.js")
+        source = _source(name)
         for _, other in IMPORT.findall(source):
             add(other, (*needed_by, name))
         done[name] = _called(name, source)
 
     add(first)
     return "".join(done.values())
+
+
+def _source(name: str) -> str:
+    """A module's text; no two have one name, whichever folder they are in."""
+    for folder in FOLDERS:
+        if (resources.files("regard.views.page") / folder / f"{name}.js").is_file():
+            return read(f"{folder}/{name}.js")
+    raise FileNotFoundError(f"the page's script has no module {name}.js")
 
 
 def _called(name: str, source: str) -> str:
@@ -49,15 +63,32 @@ def _called(name: str, source: str) -> str:
 
 
 @functools.cache
-def style() -> str:
-    return read("page.css")
+def style(first: str = "page") -> str:
+    """The style of the views, and what a page that begins with ``first`` adds to it."""
+    own = f"{first}.css"
+    there = first != "page" and (resources.files("regard.views.page") / own).is_file()
+    return read("page.css") + (read(own) if there else "")
 
 
-def policy(first: str = "page", *, connect: str = "'none'") -> str:
-    """The Content-Security-Policy: this script, this style, pictures made here, nothing else."""
+@functools.cache
+def whole_script(first: str, worker: str = "") -> str:
+    """A page's script; before it, as text, that of the worker which it starts."""
+    if not worker:
+        return script(first)
+    text = json.dumps(script(worker)).replace("<", "\\u003c")
+    return f"const WORKER = {text};\n{script(first)}"
+
+
+def policy(first: str = "page", *, connect: str = "'none'", worker: str = "") -> str:
+    """The Content-Security-Policy: this script, this style, pictures made here, nothing else.
+
+    A page with a ``worker`` may start one from text that its own script holds.
+    """
+    digest = source_hash(whole_script(first, worker))
+    workers = " worker-src blob:;" if worker else ""
     return (
-        f"default-src 'none'; script-src {source_hash(script(first))}; "
-        f"style-src {source_hash(style())}; "
+        f"default-src 'none'; script-src {digest}; "
+        f"style-src {source_hash(style(first))};{workers} "
         f"img-src data: blob:; connect-src {connect}; base-uri 'none'; form-action 'none'"
     )
 

@@ -32,13 +32,18 @@ class Pack:
         self._at = 0
 
     def add(self, array: Array | None, *, exact: bool = False) -> int | None:
-        """Booleans become bits, numbers float16 or float32 (``exact`` ones always float32)."""
+        """Booleans become bits, numbers float16 or float32 (``exact`` ones always float32).
+
+        What is in 8 or 16 bits already stays so.
+        """
         if array is None:
             return None
         shape = array.shape
         if array.dtype == np.bool_:
             kind, array = "bits", np.packbits(array.ravel(), bitorder="little")
-        elif self.half and not exact and fits_half(array):
+        elif array.dtype == np.int8:
+            kind = "i1"
+        elif array.dtype == np.float16 or (self.half and not exact and fits_half(array)):
             kind, array = "f2", array.astype("<f2")
         else:
             kind, array = "f4", array.astype("<f4")

@@ -88,6 +88,13 @@ def _vectors(head: Head, rows: list[tuple[str, Array]], style: str = "default") 
 def _embedding(head: Head) -> None:
     trace, i = head.trace, head.word
     word = head.words[i]
+    if "embedding" not in trace:
+        if "input" in trace:
+            step = trace["input"]
+            _heading(head, 0, "Vectors", step.formula, step.meaning)
+            _vectors(head, [(f"x of {word}", step.value[i])])
+            head.console.print()
+        return
     _heading(
         head,
         0,
@@ -111,7 +118,8 @@ def _embedding(head: Head) -> None:
 def _projections(head: Head) -> None:
     trace, i = head.trace, head.word
     formulas = ", ".join(trace[name].formula for name in ("queries", "keys", "values"))
-    _heading(head, 1, "Queries, keys and values", formulas, PROJECTED)
+    more = "" if "embedding" in trace else f" {trace['keys'].meaning}"
+    _heading(head, 1, "Queries, keys and values", formulas, (PROJECTED + more).strip())
     rows = [(f"q of {head.words[i]}", head.matrix("queries")[i])]
     others = head.rows if head.everything else [head.to]
     for symbol, name in (("k", "keys"), ("v", "values")):
@@ -126,6 +134,7 @@ def _pairs(head: Head) -> None:
         _heading(head, place + 2, title.ljust(len(PAIRS[-1][1])), head.trace[name].formula)
     scores, scaled = (head.matrix(name)[head.word] for name in ("scores", "scaled"))
     products = head.matrix("weighted_values")[head.word]
+    allowed = head.matrix("mask")[head.word] if "mask" in head.trace else None
     taken = head.label_width + 3 + len("  2 score  3 scaled  4 weight    ")
     width = min(LONGEST_BAR, max(1, head.console.width - taken))
     room = head.console.width - taken - width - 2
@@ -133,11 +142,8 @@ def _pairs(head: Head) -> None:
     names = "", "2 score", "3 scaled", "4 weight", ""
     table = plain_table(*names, *fifth, right=(1, 2, 3))
     for j in head.rows:
-        cells = [
-            number(float(scores[j]), 2),
-            number(float(scaled[j]), 3),
-            f"{head.weights[j]:.4f}",
-        ]
+        masked = "masked" if allowed is not None and not allowed[j] else f"{head.weights[j]:.4f}"
+        cells = [number(float(scores[j]), 2), number(float(scaled[j]), 3), masked]
         product = [vector(products[j], room, 3, counted=False)] if fifth else []
         table.add_row(word_cell(head, j), *cells, bar(float(head.weights[j]), width), *product)
     head.console.print(Padding(table, (0, 0, 0, 3), expand=False))
@@ -163,6 +169,9 @@ def _sum(head: Head) -> None:
     _heading(head, 6, "Their sum", trace["context"].formula)
     word = head.words[i]
     _vectors(head, [(f"c of {word}", head.matrix("context")[i])], "bold")
+    if "output" not in trace:
+        head.console.print()
+        return
     heads = trace["weights"].value.shape[0]
     _heading(head, 7, f"With the other {heads - 1} heads", trace["output"].formula)
     _vectors(head, [(f"y of {word}", trace.value("output")[i])], "bold")

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from regard.pieces.look import Look
+from regard.pieces.measures import MEASURES
 from regard.text import cut, visible
 from regard.views.terminal.alignment import SHADES, print_alignment
 from regard.views.terminal.numbers import bar, colour
@@ -55,7 +56,7 @@ def print_look(look: Look, console: Console, shown: int = 10) -> None:
 
 def remarks(look: Look) -> list[str]:
     """What a reader must know about these numbers."""
-    said = []
+    said = [MEASURES[look.request.measure]] if look.request.measure else []
     share = float(np.mean(list(look.sink.values()))) if look.sink else 0.0
     names = sink_names(look)
     if look.request.no_sink:

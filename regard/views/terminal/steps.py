@@ -94,6 +94,8 @@ def _absent(focus: Focus, number: int, title: str, why: str) -> None:
 
 def _vectors(focus: Focus) -> None:
     trace = focus.trace
+    if "input" not in trace:  # it was not seen, as of attention whose module is given more
+        return
     _heading(focus, 0, "Vectors", trace["input"])
     if "positions" in trace:
         for name, sign in (("embedding", " "), ("positions", "+"), ("input", "=")):
@@ -152,7 +154,7 @@ def _weights(focus: Focus) -> None:
     _heading(focus, 4, "Weights", trace["weights"])
     allowed = np.ones(len(weights), dtype=bool)
     if "mask" in trace:
-        allowed = np.broadcast_to(trace.value("mask"), trace.value("weights").shape[-2:])[
+        allowed = np.broadcast_to(focus.matrix("mask"), trace.value("weights").shape[-2:])[
             focus.word
         ]
     table = plain_table("word", "weight", "", right=(1,))

@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from regard.cli.shared.lesson import Lesson, print_chapter, print_contents, run_command
+from regard.cli.shared.lesson import (
+    WORDS,
+    Lesson,
+    print_chapter,
+    print_contents,
+    run_command,
+)
 from regard.learn.bookmarks import Bookmarks
 from regard.learn.chapter import Chapter
 from tests.learn.test_chapter import TEXT
@@ -128,7 +134,7 @@ def test_a_whole_chapter_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_a_command_prints() -> None:
-    assert run_command(["check", "--list"]).startswith("illustrated-transformer")
+    assert "\ntutorial-printed" in run_command(["check", "--list"])
     assert run_command(["check", "/none"]).startswith("regard: error: cannot read")
 
 
@@ -139,3 +145,14 @@ def test_a_command_that_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("regard.cli.main", stopped)
     with pytest.raises(KeyboardInterrupt):
         run_command(["check"])
+
+
+def test_every_language_has_every_word(monkeypatch: pytest.MonkeyPatch, marks: Bookmarks) -> None:
+    for words in WORDS.values():
+        assert words.keys() == WORDS["en"].keys()
+        for name, said in WORDS["en"].items():
+            assert words[name].count("{}") == said.count("{}"), name
+    typing = Typing(monkeypatch, "2")
+    Lesson(CHAPTER, marks, "zh", run=False).start(2)
+    assert "练习 3.1：by pencil" in typing.text
+    assert "正确。" in typing.text

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from torch import Tensor
 
-from regard.errors import DataError, ModelError, RegardError, UnknownWordError
+from regard.errors import DataError, RegardError, UnknownWordError
 from regard.inside.explain import captions
-from regard.inside.explain.model import Model, forward_pass, proved
+from regard.inside.explain.model import Model, computes, forward_pass, proved
 from regard.models.bert import file
 from regard.models.bert.encoder import BertEncoder
 from regard.text import Word
@@ -104,11 +104,6 @@ def test_mistakes(model: Model, folder: Path) -> None:
         model.explain("\x07")
     with pytest.raises(DataError, match="nothing can be explained: not in the vocabulary of tiny"):
         model.explain("猫 CC(=O)O")
-    with pytest.raises(ModelError, match="computes BERT encoders, and 'smollm2' is none"):
-        Model("smollm2")
-    (folder.parent / "x.gguf").write_bytes(b"")
-    with pytest.raises(ModelError, match=r"computes BERT encoders; .*x.gguf' is a GGUF file"):
-        Model(str(folder.parent / "x.gguf"))
 
 
 def test_each_pass_is_made_once_and_the_weights_are_read_once(
@@ -135,6 +130,7 @@ def test_each_pass_is_made_once_and_the_weights_are_read_once(
     model.explain(SENTENCE.replace("tired", "wide"), "it", layer=first.layer, head=first.head)
     assert len(passes) == 4
     assert reads == [folder]
+    assert first.whole is not None
     assert {s.scope.split("/")[0] for s in first.whole} == {"", "layer 0", "layer 1", "layer 2"}
 
 
@@ -169,3 +165,10 @@ def test_escapes_are_written_once(model: Model) -> None:
     found = model.explain(r"it was \ too", "\\", layer=0, head=0)
     assert captions.format_question(found) == r"What does '\' take from each token?"
     assert r"of '\' to" in captions.format_choice(found)
+
+
+def test_which_models_regard_computes_itself(folder: Path) -> None:
+    assert computes(str(folder))
+    assert not computes("smollm2")  # known without fetching it
+    (folder.parent / "x.gguf").write_bytes(b"")
+    assert not computes(str(folder.parent / "x.gguf"))

@@ -91,7 +91,7 @@ def test_the_file_says_what_made_it(tmp_path: Path) -> None:
     assert not content["half"]
 
 
-@pytest.mark.parametrize("path", sorted(SCRIPT.glob("*.js")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(SCRIPT.rglob("*.js")), ids=lambda path: path.name)
 def test_a_line_of_the_script_has_at_most_100_columns(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
     assert [number for number, line in enumerate(lines, 1) if len(line) > 100] == []

@@ -10,7 +10,7 @@ from regard.views.page.inline import IMPORT
 
 
 def test_modules_import_in_one_form_and_export_in_one() -> None:
-    for path in Path(regard.__file__).parent.glob("views/page/script/*.js"):
+    for path in Path(regard.__file__).parent.glob("views/page/script/**/*.js"):
         source = path.read_text(encoding="utf-8")
         rest = IMPORT.sub("", source)
         assert not re.search(r"^import ", rest, re.MULTILINE), path.name

@@ -8,6 +8,7 @@
 // score = log weight, and the rest is the same.
 
 import { Arrays } from "./data.js";
+import { dot, logSumExp, mix, weigh } from "./network/verbs.js";
 /** @import {LayerData, Numbers} from "./data.js" */
 
 /** A score so low, from a bias, is a mask. */
@@ -200,21 +201,15 @@ export class Head {
    * @param {Float32Array | null} products where to put q · k
    * @returns {Float32Array} */
   scores(i, from, to, change, products = null) {
-    const scores = new Float32Array(to - from);
+    /** @type {Float32Array} */
+    let scores = new Float32Array(to - from);
     const { scale, softcap } = this.layer.data;
-    const query = this.part("query");
+    const query = this.vector("query", i);
     const key = this.part("key");
     if (query && key) {
-      const width = query.width;
-      const q = query.data.subarray(i * width, (i + 1) * width);
-      const k = key.data;
-      const by = scale * change.factor;
-      for (let j = from, at = from * width; j < to; j++, at += width) {
-        let dot = 0;
-        for (let c = 0; c < width; c++) dot += q[c] * k[at + c];
-        if (products) products[j - from] = dot;
-        scores[j - from] = dot * by;
-      }
+      const keys = key.data.subarray(from * key.width, to * key.width);
+      scores = dot(query, keys, scale * change.factor);
+      products?.set(dot(query, keys));
       if (softcap) {
         for (let j = 0; j < scores.length; j++)
           scores[j] = softcap * Math.tanh(scores[j] / softcap);
@@ -280,9 +275,9 @@ export class Head {
         weights.set(given, i * this.keys);
         continue;
       }
-      softmaxInto(
-        weights.subarray(i * this.keys, (i + 1) * this.keys),
+      weigh(
         this.scores(i, 0, this.keys, change),
+        weights.subarray(i * this.keys, (i + 1) * this.keys),
       );
     }
     this.whole = { change, weights };
@@ -308,42 +303,8 @@ export class Head {
   /** Σ_j weight_j v_j. @param {Float32Array} weights @returns {Float32Array | null} */
   mix(weights) {
     const value = this.part("value");
-    if (!value) return null;
-    const sum = new Float64Array(value.width);
-    for (let j = 0, at = 0; j < weights.length; j++, at += value.width) {
-      if (weights[j] === 0) continue;
-      for (let c = 0; c < value.width; c++) sum[c] += weights[j] * value.data[at + c];
-    }
-    return Float32Array.from(sum);
+    return value && mix(weights, value.data, value.width);
   }
-}
-
-/** @param {Float32Array} scores */
-export function logSumExp(scores) {
-  let most = -Infinity;
-  for (let j = 0; j < scores.length; j++) if (scores[j] > most) most = scores[j];
-  if (most === -Infinity) return -Infinity;
-  let sum = 0;
-  for (let j = 0; j < scores.length; j++) sum += Math.exp(scores[j] - most);
-  return most + Math.log(sum);
-}
-
-/**
- * Weights of a row with one exponential each.
- * @param {Float32Array} into
- * @param {Float32Array} scores
- */
-function softmaxInto(into, scores) {
-  let most = -Infinity;
-  for (let j = 0; j < scores.length; j++) if (scores[j] > most) most = scores[j];
-  if (most === -Infinity) return; // nothing may be attended to: zeros
-  let sum = 0;
-  for (let j = 0; j < scores.length; j++) {
-    into[j] = Math.exp(scores[j] - most);
-    sum += into[j];
-  }
-  const share = 1 / sum;
-  for (let j = 0; j < scores.length; j++) into[j] *= share;
 }
 
 /** @param {Float32Array} scores @param {number} lse */

@@ -1,7 +1,7 @@
 // The page's data: what is known as JSON, and arrays that are unpacked when they are first needed.
 
 /**
- * @typedef {{at: number, bytes: number, kind: "f2" | "f4" | "bits", shape: number[]}} Entry
+ * @typedef {{at: number, bytes: number, kind: "f2" | "f4" | "i1" | "bits", shape: number[]}} Entry
  * @typedef {{value: number, formula: string, meaning: string, after: boolean}} Known
  * @typedef {{name: string, tokens: string[], words: number[], names: string[],
  *   special: number[], separators: number[], unknown: number[]}} Text
@@ -12,7 +12,14 @@
  *   allowed: number | null, bias: number | null, lse: number | null, context: number | null,
  *   checked: number[], known: Object<string, Known>, remote?: boolean}} LayerData
  * @typedef {{title: string, model: string, mechanism: string, notes: string[],
- *   start: Object<string, any>, texts: Text[], layers: LayerData[]}} SubjectData
+ *   start: Object<string, any>, texts: Text[], layers: LayerData[],
+ *   whole?: WholeData | null}} SubjectData
+ * @typedef {{tokens: string[], row: number, kind: string, proof: string,
+ *   layers: {size: number, parts: {kind: string, size: number}[],
+ *     steps: {name: string, formula: string, meaning: string, size: number, start: number[]}[]}[],
+ *   predictions: {word: string, probability: number}[],
+ *   parts: {word: string, score: number, total: number,
+ *     rows: {name: string, score: number}[]} | null}} WholeData
  * @typedef {{format: number, regard: string, half: boolean, sha256: string, arrays: Entry[],
  *   subjects: SubjectData[]}} DocumentData
  * @typedef {{shape: number[], data: Float32Array}} Numbers
@@ -58,6 +65,26 @@ export class Arrays {
   }
 }
 
+/** Arrays that were computed here. */
+export class HeldArrays extends Arrays {
+  /** @param {Numbers[]} numbers @param {Arrays} carried what the file carries */
+  constructor(numbers, carried) {
+    super([], "");
+    this.numbers = numbers;
+    this.carried = carried;
+  }
+
+  /** @param {number} number @returns {Promise<Numbers>} */
+  async get(number) {
+    return this.numbers[number];
+  }
+
+  /** @param {string} sha256 @returns {Promise<boolean | null>} */
+  isWhole(sha256) {
+    return this.carried.isWhole(sha256);
+  }
+}
+
 /** Four bytes out of each five characters. @param {string} text @param {number} at
  * @param {number} count @returns {Uint8Array<ArrayBuffer>} */
 export function fromText(text, at, count) {
@@ -87,6 +114,7 @@ export function toNumbers(bytes, entry) {
   if (entry.kind === "bits") {
     return Float32Array.from({ length: count }, (_, i) => (bytes[i >> 3] >> (i & 7)) & 1);
   }
+  if (entry.kind === "i1") return Float32Array.from(new Int8Array(bytes.buffer, 0, count));
   if (entry.kind === "f4") {
     const whole = new Uint8Array(4 * count);
     for (let b = 0; b < 4; b++) {

@@ -13,7 +13,7 @@ import { opening } from "./opening.js";
 import { resetOverview } from "./overview.js";
 import { buildPaper, listenToPrinter } from "./paper.js";
 import { choose, fromFragment, setClamp, state, watch } from "./state.js";
-import { isView, view, VIEWS } from "./views.js";
+import { hasTab, isView, view, VIEWS } from "./views.js";
 import { takeBack } from "./whatif.js";
 import { buildWhere, updateLink, updateWhere } from "./where.js";
 /** @import {State} from "./state.js" */
@@ -126,7 +126,8 @@ function buildTabs() {
 function moveTab(event) {
   const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
   if (!by) return;
-  const { name } = VIEWS[(VIEWS.indexOf(view()) + by + VIEWS.length) % VIEWS.length];
+  const there = VIEWS.filter(({ name }) => hasTab(name));
+  const { name } = there[(there.indexOf(view()) + by + there.length) % there.length];
   choose({ view: name });
   document.getElementById(`tab-${name}`)?.focus();
   event.preventDefault();
@@ -167,6 +168,7 @@ function update(changed) {
     const tab = /** @type {HTMLElement} */ (document.getElementById(`tab-${name}`));
     tab.setAttribute("aria-selected", String(isChosen));
     tab.tabIndex = isChosen ? 0 : -1;
+    tab.hidden = !hasTab(name);
     if (isChosen && changed.has("view"))
       parts.tabs.scrollLeft = tab.offsetLeft - parts.tabs.clientWidth / 2;
   });

@@ -8,6 +8,7 @@ import { readingView } from "./reading.js";
 import { sentenceView } from "./sentence.js";
 import { stepsView } from "./steps.js";
 import { state } from "./state.js";
+import { hasWhole, wholeView } from "./whole.js";
 /** @import {Table} from "./files.js" */
 
 /**
@@ -26,7 +27,13 @@ export const VIEWS = [
   overviewView,
   readingView,
   compareView,
+  wholeView,
 ];
+
+/** Whether there is anything for a view to show: one without it has no tab. @param {string} name */
+export function hasTab(name) {
+  return name !== wholeView.name || hasWhole();
+}
 
 /** @param {string} name */
 export function isView(name) {

@@ -1,0 +1,33 @@
+"""Rollout: where attention has come from, through all layers so far (Abnar & Zuidema 2020).
+
+    R_0 = I,   R_l = (½ mean_h A_l + ½ I) R_{l−1}
+
+The heads of a layer are averaged, and half of each word stays where it is: that is the residual.
+R_l[i,j] is the share of word j at the beginning in word i after layer l, as if nothing but weights
+counted.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from regard.inside.measures.dense import dense_weights, stored
+from regard.inside.observe.layer import Item, ObservedLayer
+
+
+class RolloutMeasure:
+    """Takes the layers in their order; each has one map in place of its heads."""
+
+    def __init__(self) -> None:
+        self.sofar: Tensor | None = None
+
+    def __call__(self, layer: ObservedLayer) -> Item:
+        """The layer with the rollout up to it in place of its weights."""
+        item = layer.item()
+        mean = dense_weights(item).mean(0)
+        same = torch.eye(len(mean), dtype=mean.dtype, device=mean.device)
+        step = (mean + same) / 2
+        step = step / step.sum(-1, keepdim=True)  # a row that may see nothing stays itself
+        self.sofar = step if self.sofar is None else step @ self.sofar
+        return stored(item, self.sofar.unsqueeze(0))

@@ -1,0 +1,6 @@
+"""Live: a model inside one HTML file, run by the page's own script on the reader's sentences.
+
+carried.py   a model as the page carries it: weights, vocabulary, where they are from
+proof.py     what Python makes of a few sentences with those weights, for the page to find again
+file.py      the models as one file
+"""

@@ -1,0 +1,267 @@
+// The living page: a sentence is typed, a model that this file carries runs on it, and the page
+// shows what it did. Nothing leaves the file.
+
+import { isChange, NO_CHANGE } from "./attention.js";
+import { Arrays } from "./data.js";
+import { make, put, small, tokenText } from "./dom.js";
+import { Engine } from "./engine.js";
+import { t } from "./language.js";
+import { nested, parcelOf } from "./looked.js";
+import { begin, carried, failed, show } from "./main.js";
+import { NOTHING } from "./network/wish.js";
+import { rerun, saidOf } from "./rerun.js";
+import { tellResult } from "./result.js";
+import { choose, state, watch } from "./state.js";
+import { Wishes } from "./wishes.js";
+/** @import {Look} from "./network/runner.js" */
+
+const { content, packed } = carried();
+const { live } = content;
+const file = { ...content, arrays: new Arrays(live.arrays, packed) };
+// @ts-expect-error: the worker's own script, put before this one where the file is made
+const engine = new Engine(WORKER, live, packed);
+const wishes = new Wishes(() => void run());
+const root = document.documentElement;
+
+/** @type {Object<string, any>} */
+const form = {};
+let chosen = 0; // the model
+let asked = 0; // looks; an answer to an older one is not shown
+let typing = 0;
+let isShown = false; // whether any look was
+/** What is shown. @type {Look | null} */
+let last = null;
+/** What of it is kept by the next one. @type {Object<string, any>} */
+let kept = {};
+
+function model() {
+  return live.models[chosen];
+}
+
+/** The form, anew in the language that is spoken. */
+function buildForm() {
+  const { text = "", told = "" } = { text: form.text?.value, told: form.told?.textContent };
+  form.model = make(
+    "select",
+    { "aria-label": t("Model"), hidden: live.models.length < 2, on: { change: changeModel } },
+    live.models.map((/** @type {any} */ m, /** @type {number} */ i) =>
+      make("option", { value: i, selected: i === chosen }, m.name),
+    ),
+  );
+  form.text = make("textarea", {
+    rows: 1,
+    "aria-label": t("Sentence"),
+    placeholder: t("Type a sentence …"),
+    spellcheck: "false",
+    on: { input: later, keydown: now },
+  });
+  form.text.value = text;
+  form.examples = make("span", { class: "examples" });
+  form.told = make("p", { class: "quiet", role: "status" }, told);
+  form.output = make("div", { class: "live-output", role: "status" });
+  form.proof ??= make("p", { id: "live-proof" }, t("Proof: not computed yet."));
+  form.origin = make("p", {});
+  tellModel();
+  wishes.rebuild(last);
+  if (last) tellResult(form.output, last, wishes.before);
+  return make(
+    "section",
+    { class: "live", "aria-label": t("The model in this file") },
+    make("div", { class: "live-say" }, form.text, form.output),
+    make("div", { class: "ask-row" }, form.model, form.examples, form.told),
+    make("div", { class: "live-more" }, wishes.element, buildAbout()),
+  );
+}
+
+function buildAbout() {
+  return make(
+    "details",
+    { class: "about quiet" },
+    make("summary", {}, t("The model in this file: its weights, its proof, its licence")),
+    form.proof,
+    form.origin,
+  );
+}
+
+/** @param {KeyboardEvent} event */
+function now(event) {
+  if (event.key !== "Enter" || event.shiftKey) return;
+  event.preventDefault();
+  restart(form.text.value);
+}
+
+/** Soon after the last key. */
+function later() {
+  clearTimeout(typing);
+  typing = setTimeout(() => restart(form.text.value), 300);
+}
+
+function changeModel() {
+  chosen = Number(form.model.value);
+  kept = {};
+  tellModel();
+  restart(model().examples[0]);
+}
+
+/** Another text: nothing is wished. @param {string} text */
+function restart(text) {
+  clearTimeout(typing);
+  if (form.text.value !== text) form.text.value = text;
+  wishes.reset();
+  void run();
+}
+
+function tellModel() {
+  const { examples, origin } = model();
+  put(
+    form.examples,
+    examples.map((/** @type {string} */ text) =>
+      make("button", { type: "button", on: { click: () => restart(text) } }, tokenText(text, 60)),
+    ),
+  );
+  form.origin.textContent = `${weightsOf(model())} ${origin}`;
+}
+
+/** Which weights run here. @param {any} of a model */
+function weightsOf(of) {
+  const kind = of.bits === 8 ? t("8 bits") : t("half precision (16 bits)");
+  if (of.moved === null) return t("Weights in {kind}: the model's own.", { kind });
+  const moved = small(of.moved);
+  return [
+    t(
+      "Weights rounded to {kind}: against the original's, attention moves by at most {moved} on " +
+        "the example sentences.",
+      { kind, moved },
+    ),
+    of.other
+      ? t("{other} of {count} results are not the same.", {
+          other: of.other,
+          count: of.proof.length,
+        })
+      : "",
+  ].join(" ");
+}
+
+/** Run the model on what is typed, with what is wished. Only the newest answer is shown. */
+async function run() {
+  const mine = ++asked;
+  form.told.textContent = t("running …");
+  root.dataset.running = String(mine);
+  const began = performance.now();
+  const { value } = form.text;
+  const place = wishes.before ? here() : null; // where the eye is, stays
+  try {
+    const look = await engine.look(chosen, value, wishes.wish, (part) => grow(part, mine, place));
+    if (mine !== asked) return;
+    asked += 1; // whatever still grows is older
+    const ms = Math.round(performance.now() - began);
+    const notes = look.notes.map(([said, values]) => t(said, values));
+    form.told.textContent = [t("{ms} ms in this browser", { ms }), ...notes].join(" · ");
+    last = look;
+    tellResult(form.output, look, wishes.before);
+    wishes.build(look);
+    await showLook(look, place ?? kept);
+  } catch (error) {
+    if (mine === asked) tellNothing(error);
+  }
+  if (root.dataset.running === String(mine)) delete root.dataset.running;
+}
+
+/** What cannot be read is said, and nothing is shown in its place. @param {unknown} error */
+function tellNothing(error) {
+  form.told.textContent = error instanceof Error ? error.message : String(error);
+  last = null;
+  put(form.output);
+  wishes.build(null);
+  hideViews();
+}
+
+/** There is nothing for the views to show. */
+function hideViews() {
+  root.classList.add("empty");
+  root.dataset.ready = String(Math.round(performance.now()));
+}
+
+/** The same place as now. */
+function here() {
+  const { layer, head, query, key } = state;
+  return { ...kept, layer, head, query, key };
+}
+
+let isDrawing = false;
+
+/** What is written so far, at most once a picture. @param {Look} part @param {number} mine
+ * @param {Object<string, any> | null} place what is chosen; else the token just written */
+function grow(part, mine, place) {
+  if (isDrawing || mine !== asked) return;
+  isDrawing = true;
+  requestAnimationFrame(() => {
+    isDrawing = false;
+    if (mine !== asked) return;
+    tellResult(form.output, part, wishes.before);
+    void showLook(part, place ?? { ...kept, ...lastLink(part) });
+  });
+}
+
+/** The token just written, and where it looked most. @param {Look} part */
+function lastLink({ layers }) {
+  if (!layers.length) return {};
+  const { shape, weights } = layers[layers.length - 1];
+  const query = shape[0] - 1;
+  const row = weights.subarray(query * shape[1], (query + 1) * shape[1]);
+  return { query, key: row.indexOf(Math.max(...row)) };
+}
+
+/** @param {Look} look @param {Object<string, any>} first what is chosen */
+async function showLook(look, first) {
+  if (!look.layers.some(({ weights }) => weights.length)) return hideViews();
+  root.classList.remove("empty");
+  if (isShown) history.replaceState(null, "", "#"); // the address told of another look
+  isShown = true;
+  const { lang } = state;
+  await show([parcelOf(look, model().name, {}, file)], { ...first, lang }).catch(failed);
+}
+
+/** What is chosen in the views holds for the next look; what is masked there, for the model.
+ * @param {Set<string>} changed */
+function follow(changed) {
+  if (changed.has("view")) kept = { ...kept, view: state.view };
+  wishes.nameChosen();
+  if (!isChange(state.change)) return;
+  const { masked, factor } = state.change;
+  choose({ change: NO_CHANGE });
+  wishes.takeOver([...masked], factor);
+}
+
+/** Every stored sentence of every model, run again. */
+async function prove() {
+  const said = [];
+  let most = 0;
+  for (const [i, { name, proof }] of live.models.entries()) {
+    form.proof.textContent = t("Proof: computing {name} …", { name });
+    const agreement = await rerun(engine, file.arrays, i, proof);
+    most = Math.max(most, agreement.most);
+    said.push(saidOf(name, agreement, proof.length));
+  }
+  const how = t("Proof, computed in this page when it was opened.");
+  form.proof.textContent = [how, ...said].join(" ");
+  form.proof.dataset.most = String(most);
+}
+
+/** What a model makes of a text, for scripts: the one that is chosen, or another by name.
+ * @param {string} text @param {{model?: string}} [options] */
+async function look(text, { model: name } = {}) {
+  const names = live.models.map((/** @type {any} */ m) => m.name);
+  const place = name === undefined ? chosen : names.indexOf(name);
+  if (place < 0) throw new Error(`there is no model ${name} here (known: ${names.join(", ")})`);
+  const found = await engine.look(place, String(text), NOTHING);
+  const { tokens, output } = found;
+  return { model: names[place], text: found.text, tokens, output, weights: nested(found) };
+}
+
+/** @type {any} */ (window).regard = { look };
+root.classList.add("living");
+begin(buildForm);
+watch(follow);
+restart(live.models[0].examples[0]);
+setTimeout(() => void prove().catch(failed), 500);

@@ -1,0 +1,188 @@
+// What if, and how the model's own output changes: words that nothing may look at, links that are
+// cut, heads that are removed, and how sharply the model looks.
+
+import { make, number, put, shown, tokenText } from "./dom.js";
+import { t } from "./language.js";
+import { NOTHING } from "./network/wish.js";
+import { state } from "./state.js";
+/** @import {Look} from "./network/runner.js" */
+/** @import {Wish} from "./network/wish.js" */
+
+const rising = (/** @type {number} */ a, /** @type {number} */ b) => a - b;
+
+/** The controls, and what is wished with them. */
+export class Wishes {
+  /** @param {() => void} changed */
+  constructor(changed) {
+    this.changed = changed;
+    this.wish = NOTHING;
+    /** What was there before anything was wished. @type {Look | null} */
+    this.before = null;
+    /** @type {Look | null} */
+    this.look = null;
+    this.controls = make("div", { class: "wishes" });
+    this.element = make("details", { class: "live-if", hidden: true });
+    this.cut = make("button", { type: "button", on: { click: () => this.cutChosen() } });
+    this.remove = make("button", { type: "button", on: { click: () => this.removeChosen() } });
+  }
+
+  /** Everything, in the language that is spoken. @param {Look | null} look */
+  rebuild(look) {
+    const said = t("What if … (mask a word, cut a link, and see what the model says then)");
+    put(this.element, make("summary", {}, said), this.controls);
+    this.build(look);
+  }
+
+  /** What is masked in the views, masked in the model. @param {number[]} masked
+   * @param {number} factor */
+  takeOver(masked, factor) {
+    this.element.open = true;
+    this.choose({ masked: [...new Set([...this.wish.masked, ...masked])].sort(rising), factor });
+  }
+
+  /** Another text: nothing is wished. */
+  reset() {
+    this.wish = NOTHING;
+    this.before = null;
+  }
+
+  /** @param {Partial<Wish>} change */
+  choose(change) {
+    this.before ??= this.look;
+    this.wish = { ...this.wish, ...change };
+    if (JSON.stringify(this.wish) === JSON.stringify(NOTHING)) this.before = null;
+    this.changed();
+  }
+
+  /** The controls for what is shown now. @param {Look | null} look */
+  build(look) {
+    this.look = look;
+    const layer = look?.layers[0];
+    this.element.hidden = !layer?.weights.length || layer.name === "the word just read";
+    if (!look || !layer || this.element.hidden) return put(this.controls);
+    const focus = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.focus;
+    put(
+      this.controls,
+      make("span", { class: "quiet" }, t("nothing could look at")),
+      this.words(look),
+      this.sharpness(),
+      this.cut,
+      layer.heads > 1 ? this.remove : null,
+      this.before
+        ? make(
+            "button",
+            {
+              type: "button",
+              class: "strong",
+              on: {
+                click: () => {
+                  this.reset();
+                  this.changed();
+                },
+              },
+            },
+            t("Undo all"),
+          )
+        : null,
+      make("span", { class: "quiet" }, this.said(look)),
+    );
+    this.nameChosen();
+    if (focus) this.controls.querySelector(`[data-focus="${CSS.escape(focus)}"]`)?.focus();
+  }
+
+  /** A button for each word that is looked at. @param {Look} look */
+  words(look) {
+    const keys = look.texts[look.layers[0].texts[1]];
+    const { masked } = this.wish;
+    return keys.words.map((from, w) => {
+      const own = Array.from(
+        { length: (keys.words[w + 1] ?? keys.tokens.length) - from },
+        (_, i) => from + i,
+      );
+      const isMasked = masked.includes(from);
+      const after = isMasked ? masked.filter((j) => !own.includes(j)) : [...masked, ...own];
+      return make(
+        "button",
+        {
+          type: "button",
+          class: "mask-word",
+          "aria-pressed": String(isMasked),
+          "data-focus": `mask ${w}`,
+          on: { click: () => this.choose({ masked: after.sort(rising) }) },
+        },
+        tokenText(keys.names[w], 24),
+      );
+    });
+  }
+
+  sharpness() {
+    const slider = make("input", {
+      type: "range",
+      ...{ min: -2, max: 2, step: 0.5, value: Math.log2(this.wish.factor) },
+      "data-focus": "sharp",
+      on: { change: () => this.choose({ factor: 2 ** Number(slider.value) }) },
+    });
+    return make(
+      "label",
+      { class: "field" },
+      make("span", {}, t("it looked more sharply")),
+      slider,
+      make("output", {}, `× ${number(this.wish.factor, 2)}`),
+    );
+  }
+
+  /** The link that is chosen in the views, of words or of pieces. @param {Look} look */
+  chosen(look) {
+    const { texts } = look.layers[state.layer] ?? look.layers[0];
+    const [queries, keys] = [state.query, state.key].map((i, side) => {
+      const { tokens, words, names } = look.texts[texts[side]];
+      const at = Math.min(i, tokens.length - 1);
+      if (!state.words) return { name: tokens[at], places: [at] };
+      const w = words.findLastIndex((start) => start <= at);
+      const stop = words[w + 1] ?? tokens.length;
+      return {
+        name: names[w],
+        places: tokens.flatMap((_, j) => (words[w] <= j && j < stop ? j : [])),
+      };
+    });
+    const name = [queries, keys].map((one) => shown(one.name ?? "", 16)).join(" → ");
+    return { queries: queries.places, keys: keys.places, name };
+  }
+
+  /** Say on the buttons what they would change. */
+  nameChosen() {
+    if (!this.look?.layers.length) return;
+    const { name } = this.chosen(this.look);
+    put(this.cut, t("the link {name} were cut", { name }));
+    const { layer, head } = state;
+    put(this.remove, t("head {head} of layer {layer} were removed", { head, layer }));
+  }
+
+  cutChosen() {
+    if (!this.look) return;
+    const { queries, keys } = this.chosen(this.look);
+    /** @type {[number, number][]} */
+    const links = queries.flatMap((i) => keys.map((j) => /** @type {[number, number]} */ ([i, j])));
+    this.choose({ cut: [...this.wish.cut, ...links] });
+  }
+
+  removeChosen() {
+    this.choose({ removed: [...this.wish.removed, [state.layer, state.head]] });
+  }
+
+  /** What is wished, in words. @param {Look} look */
+  said({ layers, texts }) {
+    const [from, to] = layers[0].texts;
+    const { cut, removed } = this.wish;
+    const links = cut.map(
+      ([i, j]) => `${shown(texts[from].tokens[i] ?? "…", 16)} → ${shown(texts[to].tokens[j], 16)}`,
+    );
+    const heads = removed.map(([layer, head]) => t("layer {layer} head {head}", { layer, head }));
+    return [
+      links.length ? t("cut: {what}", { what: links.join(", ") }) : "",
+      heads.length ? t("removed: {what}", { what: heads.join(", ") }) : "",
+    ]
+      .filter(Boolean)
+      .join("; ");
+  }
+}

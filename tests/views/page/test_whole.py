@@ -1,0 +1,59 @@
+"""The way of a word on the page: as data, and in a real Chromium."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from regard.views.page import save_html
+from regard.views.page.whole import whole_data
+from tests.browser import Open
+from tests.pieces.wholes import by_hand
+from tests.views.page.cases import TOKENS, observed
+
+
+def test_data() -> None:
+    found = whole_data(by_hand())
+    first = found["layers"][0]
+    assert first["parts"] == [
+        {"kind": "attention", "size": 10.0},
+        {"kind": "feed-forward", "size": 20.0},
+    ]
+    assert first["size"] == 25.0
+    assert first["steps"][0]["start"] == [3.0, 4.0, 0.0]
+    assert found["predictions"][0] == {"word": "sat", "probability": 0.75}
+    assert [row["name"] for row in found["parts"]["rows"]][:2] == [
+        "layer 1 feed-forward",
+        "layer 0 head 1",
+    ]
+    way = by_hand()
+    way.parts = None
+    assert whole_data(way)["parts"] is None
+
+
+def test_the_view(tmp_path: Path, opened: Open) -> None:
+    subject = observed(TOKENS).subject("text", model="toy")
+    subject.whole, subject.start = by_hand(), {"view": "model"}
+    save_html(tmp_path / "way.html", subject)
+    sheet = opened(tmp_path / "way.html")
+    panel = sheet.page.locator("#view-model")
+    assert panel.locator("mark").inner_text().strip() == "cat"
+    text = panel.inner_text()
+    for said in ("0.7500", "Who said sat?", "The parts sum to 2.0000", "Proof: in every token"):
+        assert said in text
+    assert "[12.000 16.000 0.000" in " ".join(text.split())  # attention of the last layer
+    panel.locator(".way-layer text").first.click()
+    assert panel.locator("select").input_value() == "0"
+    assert "[6.000 8.000 0.000" in " ".join(panel.inner_text().split())
+    assert panel.locator("rect").count() == 6
+    sheet.clean()
+
+
+def test_a_page_without_it_has_no_tab(tmp_path: Path, opened: Open) -> None:
+    save_html(tmp_path / "plain.html", observed(TOKENS).subject("text"))
+    sheet = opened(tmp_path / "plain.html")
+    assert sheet.page.locator("#tab-model").is_hidden()
+    sheet.page.evaluate("location.hash = 'view=model'")
+    said = sheet.page.locator("#view-model")
+    said.wait_for()
+    assert "regard explain TEXT --whole --html FILE writes one" in said.inner_text()
+    sheet.clean()
