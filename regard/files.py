@@ -21,6 +21,8 @@ from typing import IO, cast
 from regard.errors import FileError
 
 STDIN = "-"
+ENDLESS = ("/dev/full", "/dev/zero", "/dev/random", "/dev/urandom")
+"""Devices that go on for ever."""
 MOST_BYTES = 4 << 30
 """Of a file that is read as a whole."""
 GZIP = b"\x1f\x8b"
@@ -51,6 +53,8 @@ def opened(path: str | os.PathLike[str]) -> Iterator[tuple[IO[bytes], IO[bytes]]
 
     gzip is known by its first bytes, not by the file's name.
     """
+    if os.path.realpath(path) in ENDLESS:
+        raise FileError(f"cannot read {name_of(path)}: it has no end")
     try:
         with _standard_input() if os.fspath(path) == STDIN else open(path, "rb") as raw:
             if raw.peek(2)[:2] == GZIP:

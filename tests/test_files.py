@@ -263,6 +263,11 @@ def test_reading_plain_and_packed(tmp_path: Path) -> None:
         read_bytes(tmp_path / "cut")
 
 
-def test_a_device_without_an_end_is_refused() -> None:
-    with pytest.raises(FileError, match=r"'/dev/full' has more than 1,000 bytes"):
-        read_bytes("/dev/full", 1000)
+def test_what_is_too_long_or_without_an_end_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "long").write_bytes(bytes(1001))
+    with pytest.raises(FileError, match=r"long' has more than 1,000 bytes"):
+        read_bytes(tmp_path / "long", 1000)
+    (tmp_path / "link").symlink_to("/dev/zero")
+    for path in ("/dev/full", tmp_path / "link"):
+        with pytest.raises(FileError, match="it has no end"):
+            read_bytes(path)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from regard.cli.shared.numbers import Whole
+from regard.cli.shared.numbers import Real, Whole
 from regard.cli.shared.output import check_outputs, say_written, write_json
 from regard.cli.shared.progress import CommandProgress, changes
 from regard.errors import RegardError
@@ -27,7 +27,9 @@ SMALL = Whole(max=1_000_000)
     "--window", type=SMALL, default=64, show_default=True, help="Positions seen on each side."
 )
 @click.option("--repeats", type=SMALL, default=5, show_default=True, help="Rounds of timing.")
-@click.option("--budget", default=10.0, show_default=True, help="Seconds; then no new round.")
+@click.option(
+    "--budget", type=Real(0), default=10.0, show_default=True, help="Seconds; then no new round."
+)
 @click.option(
     "--threads", type=SMALL, default=1, show_default=True, help="Threads of the CPU to use."
 )

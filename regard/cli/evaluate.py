@@ -26,7 +26,7 @@ OPTIONS = {
 @click.option("--target", metavar="FILE", help="and their translations.")
 @click.option("--reverse", is_flag=True, default=None, help="The table has the target first.")
 @click.option("--beam", type=Whole(1), help="Hypotheses kept; 5 unless given.")
-@click.option("--length-penalty", type=Real(0), help="1 unless given.")
+@click.option("--length-penalty", type=Real(0, 20), help="1 unless given.")
 @click.option("--text", metavar="FILE", help="Language model: a sentence a line.")
 @click.option("--column", type=Whole(1), help="Of a table with tabs: the text's column.")
 @click.option("--data", metavar="FILE", help="Classifier: a label and a sentence a line.")

@@ -45,7 +45,7 @@ INSTEAD = "write in the language that it translates from"
     show_default=True,
     help="Hypotheses kept; 1 is greedy.",
 )
-@click.option("--length-penalty", type=Real(0), default=1.0, show_default=True)
+@click.option("--length-penalty", type=Real(0, 20), default=1.0, show_default=True)
 @click.option(
     "--batch",
     type=Whole(1),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import click
 
 
@@ -15,9 +18,17 @@ class Whole(click.IntRange):
 
 
 class Real(click.FloatRange):
-    """A number in a range."""
+    """A number in a range; one without end, or that is none, is refused."""
 
     name = "number"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        found = float(super().convert(value, param, ctx))
+        if not math.isfinite(found):
+            self.fail(f"{value!r} is not a number with an end.", param, ctx)
+        return found
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
         return "X"

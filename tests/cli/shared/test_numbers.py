@@ -9,7 +9,11 @@ import pytest
 
 from regard.cli.shared.numbers import Real, Whole
 
-NUMBERS: dict[str, click.ParamType[Any]] = {"whole": Whole(0, 7), "real": Real(0, 1)}
+NUMBERS: dict[str, click.ParamType[Any]] = {
+    "whole": Whole(0, 7),
+    "real": Real(0, 1),
+    "any real": Real(0),
+}
 
 
 @pytest.mark.parametrize(
@@ -19,6 +23,8 @@ NUMBERS: dict[str, click.ParamType[Any]] = {"whole": Whole(0, 7), "real": Real(0
         ("whole", "-1", "-1 is not in the range 0<=x<=7."),
         ("real", "x", "'x' is not a valid number."),
         ("real", "2", "2.0 is not in the range 0<=x<=1."),
+        ("any real", "inf", "'inf' is not a number with an end."),
+        ("any real", "nan", "'nan' is not a number with an end."),
     ],
 )
 def test_what_is_none_is_refused_in_plain_words(kind: str, given: str, said: str) -> None:
