@@ -28,7 +28,7 @@ SMALL = Whole(max=1_000_000)
 )
 @click.option("--repeats", type=SMALL, default=5, show_default=True, help="Rounds of timing.")
 @click.option(
-    "--budget", type=Real(0), default=10.0, show_default=True, help="Seconds; then no new round."
+    "--budget", type=Real(), default=10.0, show_default=True, help="Seconds; then no new round."
 )
 @click.option(
     "--threads", type=SMALL, default=1, show_default=True, help="Threads of the CPU to use."
