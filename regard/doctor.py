@@ -23,6 +23,7 @@ EXTRAS = {
     "web": ("starlette", "uvicorn"),
     "export": ("onnx", "ctranslate2"),
     "models": ("transformers", "accelerate", "gguf"),
+    "images": ("transformers", "pillow"),
 }
 """The optional parts of regard, and the packages that each needs."""
 CORE = ("torch", "numpy", "safetensors", "tokenizers", "click", "rich")

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from regard.errors import UnknownWordError, nearest
+from regard.errors import DataError, UnknownWordError, nearest
 
 JOINERS = "\u200c\u200d"
 """Zero-width (non-)joiners: part of ordinary Persian words and of emoji, and harmless."""
@@ -22,6 +22,14 @@ class Word(NamedTuple):
     text: str
     start: int
     stop: int
+
+
+def check_unicode(text: str) -> None:
+    """Raise unless ``text`` can be written down."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:  # half of a surrogate pair, or a byte that is no UTF-8
+        raise DataError(f"a text must be valid Unicode: {error}") from error
 
 
 def visible(text: str) -> str:

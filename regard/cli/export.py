@@ -23,7 +23,7 @@ def export(model: str, to: str, output: str) -> None:
     regard export runs/mine --to ctranslate2 -o fast
 
     The Transformer goes; what cannot go is refused with the reason. The card, with the licence of
-    what the model was trained on, goes along as README.md.
+    what the model was trained on, goes along as a README.
     """
     files = write_export(model, to, output)
     click.echo(f"Written to {visible(output)}: {', '.join(files)}")

@@ -16,6 +16,7 @@ from regard.pieces.grouping import group
 from regard.pieces.marks import UNKNOWN, from_labels, is_mark
 from regard.pieces.pieces import Pieces, Place
 from regard.pieces.tokenizer import SPECIAL, START, UNK, Tokenizer
+from regard.text import check_unicode
 
 FILES = ("tokenizer*", "vocab*", "*.model", "*.bpe")
 """What the files are called from which a tokenizer is made."""
@@ -41,7 +42,7 @@ def learned_pieces(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Pieces]:
     wrote is text like any other, and unknown.
     """
     for text in texts:
-        _check_unicode(text)
+        check_unicode(text)
     found = []
     many = tokenizer.tokenizer.encode_batch(list(texts), add_special_tokens=False)
     for text, encoded in zip(texts, many, strict=True):
@@ -100,16 +101,9 @@ def check_tokenizer(folder: Path, gguf: str | None = None) -> None:
 
 def check_text(text: str) -> None:
     """Raise unless there is something to read in ``text``."""
-    _check_unicode(text)
+    check_unicode(text)
     if not text.strip():
         raise DataError("the text is empty or all white space; give at least one word")
-
-
-def _check_unicode(text: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:  # half of a surrogate pair, or a byte that is no UTF-8
-        raise DataError(f"a text must be valid Unicode: {error}") from error
 
 
 def _encoded(tokenizer: Any, text: str) -> Pieces:

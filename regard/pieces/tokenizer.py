@@ -24,6 +24,7 @@ from typing import Any, Literal
 
 from regard.errors import DataError, FileError
 from regard.files import write_text
+from regard.text import check_unicode
 
 PAD, UNK, BOS, EOS = 0, 1, 2, 3
 SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
@@ -107,6 +108,7 @@ class Tokenizer:
 
         A special token that is written in the text is one: ``<unk>``, as some corpora have it.
         """
+        check_unicode(text)
         ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
         return ids
 

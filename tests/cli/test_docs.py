@@ -54,4 +54,4 @@ def test_help_names_what_is_there(path: str) -> None:
     text = " ".join(HELPS[path].split())
     assert not re.search(r"\b(docs|examples)/|\.md\b", text)
     assert set(re.findall(r"'regard docs (\w+)'", text)) <= set(pages())
-    assert set(re.findall(r"--example ([\w-]+)\b(?!\.)", text)) <= {*shipped(), "FILE"}
+    assert set(re.findall(r"--example ([\w-]+)\b(?!\.)", text)) <= {*shipped(), "FILE", "TEXT"}

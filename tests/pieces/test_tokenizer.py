@@ -125,3 +125,8 @@ def test_a_vocabulary_is_of_the_size_that_was_asked_for() -> None:
     with pytest.raises(DataError, match=r"of 6 is smaller than the text needs: .* are 11; ask for"):
         tokens.require(6)
     assert tokens.require(0) is tokens
+
+
+def test_half_of_a_character_is_refused(bpe: Tokenizer) -> None:
+    with pytest.raises(DataError, match="must be valid Unicode"):
+        bpe.encode("a\udcff")
