@@ -73,7 +73,7 @@ def learn(
     found = find_chapter(chapter, language)
     if page is not None and not 1 <= page <= len(found.pages):
         raise RegardError(f"chapter {found.number} has pages 1 to {len(found.pages)}, got {page}")
-    if sys.stdin.isatty() and sys.stdout.isatty():
+    if sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty():
         Lesson(found, marks, language, run=not no_run).start(None if page is None else page - 1)
     else:
         print_chapter(found, found.pages[(page or 1) - 1 :], language)
