@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -436,7 +437,8 @@ def test_each_task_has_its_own_recorder() -> None:
     async def both() -> tuple[Trace, Trace]:
         return await asyncio.gather(work(1), work(2))
 
-    one, two = asyncio.run(both())
+    with ThreadPoolExecutor() as other:  # a browser of other tests has a loop in this thread
+        one, two = other.submit(lambda: asyncio.run(both())).result()
     assert [int(trace.value("x")) for trace in (one, two)] == [1, 2]
 
 

@@ -50,7 +50,7 @@ class Living(NamedTuple):
         self.sheet.wait("!('running' in document.documentElement.dataset)")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def carried(tmp_path_factory: pytest.TempPathFactory) -> dict[str, CarriedModel]:
     folder = tmp_path_factory.mktemp("runs")
     names = [*SHIPPED, *(str(save_run(folder, name)) for name in ODD)]
@@ -59,7 +59,7 @@ def carried(tmp_path_factory: pytest.TempPathFactory) -> dict[str, CarriedModel]
     return {model.name: model for model in (*map(carry, names), bert)}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def living(
     carried: dict[str, CarriedModel], browser: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Living]:

@@ -379,4 +379,6 @@ export const CHINESE = {
   "What comes next; the lower bar is without what you changed":
     "接下来的词；下面的条是你改动之前的",
   "What comes next": "接下来的词",
+  "A sentence to compare it with": "用来比较的句子",
+  "Likeness of the two: {value}": "两句的相似度：{value}",
 };
