@@ -155,3 +155,10 @@ def test_three_chapters_on_a_terminal() -> None:
     assert "read, 1 of 4 exercises" in listed
     assert "page 1 of 8, 0 of 4" in listed
     assert "page 6 of 8, 0 of 4" in listed
+
+
+def test_a_closed_input_gets_the_chapter_as_plain_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    done = regard("learn", "1", "--page", "1", "--no-run")
+    assert done.returncode == 0, done.stderr
+    assert "one vector" in done.stdout
