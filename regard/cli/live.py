@@ -24,7 +24,7 @@ def live(
 ) -> None:
     """Write a page that carries MODELs and runs them in the browser, offline.
 
-    A MODEL is one that comes with regard, or a run folder of your own.
+    A MODEL is one that comes with regard, minilm, or a run folder of your own.
 
     \b
     regard live bahdanau -o bahdanau.html
