@@ -14,7 +14,8 @@ drawn from TRAINED; accuracy is measured on new texts, and at gaps that were nev
 
 All networks have about the same number of weights, the same texts and optimiser, and one rule for
 when they are done: every 500 updates they are tried on new texts of the trained gaps; one that
-names 99 % has learned the task, and one that was not better by a point for 5,000 updates has stopped.
+names 99 % has learned the task, and one that was not better by a point for 5,000 updates has
+stopped.
 SimpleRNN and LSTM are the attentive ones with attention switched off, begun alike.
 """
 
