@@ -22,6 +22,8 @@ constexpr int W = 4;  // NEON, SSE2, or whatever the compiler makes of it
 
 typedef float Vec __attribute__((vector_size(4 * W)));
 typedef int32_t Ints __attribute__((vector_size(4 * W)));
+typedef double Doubles __attribute__((vector_size(4 * W)));
+typedef int64_t Longs __attribute__((vector_size(4 * W)));
 typedef float Loose __attribute__((vector_size(4 * W), aligned(4), may_alias));
 
 #define INLINE inline __attribute__((always_inline))
@@ -81,6 +83,27 @@ INLINE Vec smaller(Vec a, Vec b) {
   return _mm512_min_ps(a, b);
 #elif defined(__AVX2__)
   return _mm256_min_ps(a, b);
+#else
+  return a < b ? a : b;
+#endif
+}
+
+// Of numbers that are no NaN.
+INLINE Doubles larger(Doubles a, Doubles b) {
+#if defined(__AVX512F__)
+  return _mm512_max_pd(a, b);
+#elif defined(__AVX2__)
+  return _mm256_max_pd(a, b);
+#else
+  return a > b ? a : b;
+#endif
+}
+
+INLINE Doubles smaller(Doubles a, Doubles b) {
+#if defined(__AVX512F__)
+  return _mm512_min_pd(a, b);
+#elif defined(__AVX2__)
+  return _mm256_min_pd(a, b);
 #else
   return a < b ? a : b;
 #endif
