@@ -382,4 +382,20 @@ export const CHINESE = {
   "What comes next": "接下来的词",
   "A sentence to compare it with": "用来比较的句子",
   "Likeness of the two: {value}": "两句的相似度：{value}",
+  "Change any number: what follows from it is computed again, here in the page.":
+    "改动任何一个数：由它得出的一切都在本页重新计算。",
+  "Back to the file's numbers": "恢复文件中的数",
+  "claimed: {place}": "所称：{place}",
+  claimed: "所称",
+  "{name} must be a number above 0.": "{name} 必须是大于 0 的数。",
+  "With your numbers: {right} of the claims are right, {wrong} wrong.":
+    "用你的数：所称的数中 {right} 个正确，{wrong} 个错误。",
+  "As it stands: {right} of the claims are right, {wrong} wrong.":
+    "原样：所称的数中 {right} 个正确，{wrong} 个错误。",
+  "{step} cannot be computed with these numbers.": "用这些数无法计算 {step}。",
+  "“{text}” is no number: write it like 0.5, -2 or 1/3. What was there still counts.":
+    "“{text}”不是数：请写成 0.5、-2 或 1/3。原来的数仍然有效。",
+  "number {n}": "第 {n} 个数",
+  "row {row}, {column}": "第 {row} 行，{column}",
+  "{count} wrong": "{count} 个错误",
 };
