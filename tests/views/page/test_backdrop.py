@@ -141,9 +141,7 @@ def test_keys_walk_over_the_patches(file: Path, opened: Open) -> None:
 def test_the_decision_in_chinese(file: Path, opened: Open) -> None:
     sheet = opened(file, "#layer=1&from=0&lang=zh", reduced_motion="reduce", width=390)
     assert sheet.page.inner_text("#tab-sentence") == "图像"
-    assert (
-        sheet.page.inner_text(".told:visible") == "为了作出判断，模型从 小块 0,1 取了 60%。"
-    )
+    assert sheet.page.inner_text(".told:visible") == "为了作出判断，模型从 小块 0,1 取了 60%。"
     sheet.page.locator("#piece-to6").click()
     assert sheet.state["to"] == "6"
     english = (Path(__file__).parent / "english.js").read_text()
