@@ -247,8 +247,8 @@ def main() -> None:
     parser.add_argument("--measure", action="store_true", help="train nothing: what ended alone")
     parser.add_argument("--ship", action="store_true", help="pack the best one into the package")
     given = parser.parse_args()
-    files = fashion(given.fashion, given.runs) if given.fashion else (given.images, None)
-    plan = Plan(*files, given.runs, given.epochs, given.size, counted(files[0]))
+    images, test = fashion(given.fashion, given.runs) if given.fashion else (given.images, None)
+    plan = Plan(images, test, given.runs, given.epochs, given.size, counted(images))
     seeds = range(1, given.seeds + 1)
     for seed in () if given.measure else seeds:
         for share in sorted(given.shares, reverse=True):
