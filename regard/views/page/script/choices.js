@@ -10,7 +10,8 @@ import { named } from "./telling.js";
 import { mask } from "./whatif.js";
 /** @import {Account} from "./telling.js" */
 
-/** What to do next. @param {Account} found @param {string} all how the view of all rows is called */
+/** What to do next. @param {Account} found
+ * @param {string} all how the view of all rows is called */
 export function nextOf({ link, to }, all) {
   const act = (/** @type {any} */ text, /** @type {() => void} */ run, main = false) =>
     make("button", { type: "button", class: main ? "strong" : false, on: { click: run } }, text);

@@ -1,4 +1,5 @@
-// The first view of a thing that is no text: what the chosen piece takes, drawn on the thing itself.
+// The first view of a thing that is no text: what the chosen piece takes, drawn on the thing
+// itself.
 
 import { nextOf, whichOf } from "./choices.js";
 import { make, put } from "./dom.js";
