@@ -25,6 +25,7 @@ import argparse
 import json
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -186,7 +187,7 @@ def main() -> None:
         trial = read(pair.source if is_own(given.model) else pair.target.rstrip(".!?"), None)
         if not norm.outputs:
             with torch.inference_mode():
-                norm = NormMeasure(find_outputs(trial.network, lambda t=trial: t.run(1)))
+                norm = NormMeasure(find_outputs(trial.network, partial(trial.run, 1)))
         texts.append(measured(trial, norm, (given.links, given.heads)))
         if given.state:
             with given.state.open("a") as file:
