@@ -74,19 +74,17 @@ class Mean(nn.Module):
 
 @torch.inference_mode()
 def test_behind_the_last_attention_one_position_is_enough() -> None:
-    model, x = Stack(), torch.randn(1, 5, 3)
-    model.layers = nn.ModuleList([nn.Linear(3, 3), Mixing()])
+    model, block, x = Stack(), Mixing(), torch.randn(1, 5, 3)
+    model.layers = nn.ModuleList([nn.Linear(3, 3), block])
     blocks = Blocks(model)
     with blocks.kept():
         model(x)
-    block = model.layers[1]
+    expected = block.wide(x[:, 2]).expand(4, -1)
     found = blocks.after_attention(["layers.1.attention"], lambda: model(x), 2)
     assert found == [block.wide], "what mixes positions is computed for all"
     with blocks.at_position(found, 2):
         made = block.wide(x.expand(4, -1, -1))
     assert made.shape == (4, 5, 3)
-    torch.testing.assert_close(
-        made[:, 2], nn.functional.linear(x[:, 2], block.wide.weight, block.wide.bias).expand(4, -1)
-    )
+    torch.testing.assert_close(made[:, 2], expected)
     assert not made[:, [0, 1, 3, 4]].any()
     assert "forward" not in vars(block.wide)
