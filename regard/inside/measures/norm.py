@@ -39,5 +39,5 @@ class NormMeasure:
             raise ModelError(f"{name} does not show its values: --measure norm needs them")
         matrix = torch.from_numpy(self.outputs[name].matrix).to(item.value)
         value = item.value.repeat_interleave(len(matrix) // len(item.value), 0)
-        sizes = torch.linalg.vector_norm(value @ matrix, dim=-1)
+        sizes: Tensor = torch.linalg.vector_norm(value @ matrix, dim=-1)
         return dense_weights(item) * sizes.unsqueeze(-2)
