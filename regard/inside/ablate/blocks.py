@@ -2,17 +2,19 @@
 
 A block is a member of a list of modules, in no other such member, and called once in a run. What
 it gave in the unchanged run is kept; where only later blocks change it gives that again, once for
-each row, and computes nothing.
+each row, and computes nothing. Where one position of the last vectors is measured, what follows
+the last attention is computed for that position alone.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 
@@ -62,6 +64,71 @@ class Blocks:
         finally:
             for module, _ in below:
                 vars(module).pop("forward", None)
+
+    def after_attention(
+        self, names: list[str], run: Callable[[], object], position: int
+    ) -> list[nn.Module]:
+        """The children of the last block that run behind its attention (one of the modules
+        ``names``) and make of a position what is there at this position, by running it once."""
+        block, calls = self.modules[-1], list[tuple[nn.Module, Any, Any, Any]]()
+
+        def keep(module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
+            calls.append((module, args, kwargs, output))
+
+        with ExitStack() as stack:
+            stack.enter_context(self.from_block(len(self.modules) - 1, 1))
+            for child in block.children():
+                stack.callback(child.register_forward_hook(keep, with_kwargs=True).remove)
+            run()
+        attending = {id(self.network.get_submodule(name)) for name in names}
+        attended = [
+            i for i, call in enumerate(calls) if attending & {id(m) for m in call[0].modules()}
+        ]
+        behind = calls[attended[-1] + 1 :] if attended else []
+        times = Counter(id(call[0]) for call in calls)
+        return [c[0] for c in behind if times[id(c[0])] == 1 and _of_positions(*c, position)]
+
+    @contextmanager
+    def at_position(self, modules: list[nn.Module], position: int) -> Iterator[None]:
+        """Inside the block ``modules`` compute this position, and give zeros at all others."""
+        try:
+            for module in modules:
+                vars(module)["forward"] = _AtPosition(module, position)
+            yield
+        finally:
+            for module in modules:
+                vars(module).pop("forward", None)
+
+
+def _of_positions(
+    module: nn.Module, args: tuple[Any, ...], kwargs: Any, output: Any, position: int
+) -> bool:
+    """Whether a module gives the same of this position alone, and takes and gives nothing else."""
+    tensors = [*args, output]
+    if kwargs or not all(isinstance(x, Tensor) and x.dim() == 3 for x in tensors):
+        return False
+    if len({x.shape[1] for x in tensors}) > 1:
+        return False
+    made = module(*(_one(x, position) for x in args))
+    return bool(torch.allclose(made, _one(output, position), rtol=1e-4, atol=1e-5))
+
+
+def _one(x: Tensor, position: int) -> Tensor:
+    """(rows, 1, width)"""
+    return x[:, position].unsqueeze(1)
+
+
+class _AtPosition:
+    """A forward of one position."""
+
+    def __init__(self, module: nn.Module, position: int) -> None:
+        self.forward, self.position = module.forward, position
+
+    def __call__(self, *args: Tensor) -> Tensor:
+        made: Tensor = self.forward(*(_one(x, self.position) for x in args))
+        everywhere = made.new_zeros(len(made), args[0].shape[1], made.shape[2])
+        everywhere[:, self.position] = made[:, 0]
+        return everywhere
 
 
 class _Again:

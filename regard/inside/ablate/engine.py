@@ -2,17 +2,19 @@
 
 One unchanged run is kept layer by layer. Variants that begin in the same layer are the rows of one
 batch: what stands below them is not computed again, and what stands above is computed for all of
-them at once, as wide as the memory allows.
+them at once, as wide as the memory allows; behind the last attention for the one position that is
+measured, if it is one.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from regard.inside.ablate.blocks import Blocks, rows_within
 from regard.inside.ablate.trial import AblationTrial
@@ -40,7 +42,19 @@ class Engine:
         positions = max(len(trial.pieces), len(trial.written))
         bound = rows_within(trial.network, positions, memory)
         self.rows = max(1, min(bound, max(WIDE // max(positions, 1), 1)))
-        self.bound = bound
+        self.ending = self._ending()
+        """What need not run for other positions than the one that is measured."""
+
+    def _ending(self) -> list[nn.Module]:
+        position, run = self.trial.position, partial(self.trial.run, 1)
+        if position is None or not self.blocks.modules:
+            return []
+        names = [place.name for place in self.places]
+        found = self.blocks.after_attention(names, run, position)
+        last = len(self.blocks.modules) - 1
+        with self.blocks.from_block(last, 1), self.blocks.at_position(found, position):
+            same = torch.allclose(run(), self.base, rtol=1e-4, atol=1e-5)
+        return found if same else []  # something above the blocks looks at other positions
 
     def _first_run(self) -> Tensor:
         def met(place: LayerPlace, extent: Extent) -> None:
@@ -99,7 +113,10 @@ class Engine:
         for row, variant in enumerate(variants):
             variant.apply(self.hands, row)
         try:
-            with self.blocks.from_block(first, len(variants)):
+            with ExitStack() as stack:
+                stack.enter_context(self.blocks.from_block(first, len(variants)))
+                if self.trial.position is not None:
+                    stack.enter_context(self.blocks.at_position(self.ending, self.trial.position))
                 return self.trial.run(len(variants))
         finally:
             self.hands.changes.clear()

@@ -40,6 +40,8 @@ class AblationTrial(ABC):
     """What is measured of: a word, a label, a translation."""
     looks_back: bool = field(init=False, default=False)
     """Whether each word sees itself and those before it, and no others."""
+    position: int | None = field(init=False, default=None)
+    """The one position whose last vector is measured; None: several."""
     has_heads: bool = field(init=False, default=True)
     """Whether there are heads that could be removed; a recurrent network has none."""
 
@@ -105,7 +107,7 @@ class WordTrial(ScoringTrial):
 
     def __init__(self, model: TextModel, pieces: Pieces, target: str | None, row: int = -1) -> None:
         super().__init__(model.title, model.network, pieces)
-        self.row, self.tokenizer = row, model.tokenizer
+        self.position, self.tokenizer = row, model.tokenizer
         self.looks_back = row == -1
         forward: Any = self.network.forward
         few = "logits_to_keep" in signature(forward).parameters and row == -1
@@ -116,7 +118,7 @@ class WordTrial(ScoringTrial):
 
     def run(self, rows: int) -> Tensor:
         output: Any = self.network(input_ids=self.ids(self.pieces, rows), **self.options)
-        scores: Tensor = output.logits[:, self.row].unsqueeze(1)
+        scores: Tensor = output.logits[:, self.position].unsqueeze(1)
         return scores
 
     def _target(self, word: str | None, follows: bool) -> tuple[list[int], str]:
@@ -213,6 +215,7 @@ class OwnWordTrial(ScoringTrial):
     ) -> None:
         super().__init__(model.config.model, model, pieces)
         self.has_heads, self.looks_back = model.config.model == "transformer", True
+        self.position = -1
         with torch.inference_mode():
             best = int(self.run(1)[0, 0].argmax())
         if target is not None:

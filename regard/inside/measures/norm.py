@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from regard.errors import ModelError
 from regard.inside.measures.dense import dense_weights, stored
@@ -29,10 +30,14 @@ class NormMeasure:
     def __call__(self, layer: ObservedLayer) -> Item:
         """The layer with these shares in place of its weights."""
         item = layer.item()
+        sizes = self.sizes(layer.name, item)
+        return stored(item, sizes / sizes.sum(-1, keepdim=True).clamp_min(1e-30))
+
+    def sizes(self, name: str, item: Item) -> Tensor:
+        """‖a v W_O‖ of a layer, (heads, queries, keys)."""
         if item.value is None:
-            raise ModelError(f"{layer.name} does not show its values: --measure norm needs them")
-        matrix = torch.from_numpy(self.outputs[layer.name].matrix).to(item.value)
+            raise ModelError(f"{name} does not show its values: --measure norm needs them")
+        matrix = torch.from_numpy(self.outputs[name].matrix).to(item.value)
         value = item.value.repeat_interleave(len(matrix) // len(item.value), 0)
-        sizes = torch.linalg.vector_norm(value @ matrix, dim=-1)
-        shares = dense_weights(item) * sizes.unsqueeze(-2)
-        return stored(item, shares / shares.sum(-1, keepdim=True).clamp_min(1e-30))
+        sizes: Tensor = torch.linalg.vector_norm(value @ matrix, dim=-1)
+        return dense_weights(item) * sizes.unsqueeze(-2)

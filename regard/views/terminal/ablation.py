@@ -96,21 +96,18 @@ def _table(found: Ablation, shown: int) -> Table:
     effects = found.ranked()
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("taken away", style="cyan", no_wrap=True)
-    table.add_column("weight", justify="right")
-    table.add_column(found.metric, justify="right")
-    table.add_column("change", justify="right")
     kl = any(e.kl is not None for e in effects)
-    if kl:
-        table.add_column("KL", justify="right")
+    for column in ("weight", found.metric, "change", *(["KL"] if kl else [])):
+        table.add_column(column, justify="right", no_wrap=True)
     texts = any(e.text is not None for e in effects)
-    table.add_column("then it writes" if texts else "", no_wrap=True, overflow="ellipsis")
+    table.add_column("then it writes" if texts else "")  # the one that wraps where it is narrow
     most = max((abs(e.change) for e in effects), default=0.0) or 1.0
     for effect in effects[:shown]:
         weight = "-" if effect.weight is None else f"{effect.weight:.3f}"
         cells = [name(effect), weight, f"{effect.value:.4f}", f"{effect.change:+.4f}"]
         if kl:
             cells.append("-" if effect.kl is None else f"{effect.kl:.4f}")
-        last = cut(visible(effect.text), 60) if effect.text is not None else ""
+        last = cut(visible(effect.text), 200) if effect.text is not None else ""
         table.add_row(*cells, last if texts else bar(abs(effect.change) / most, 16))
     return table
 

@@ -53,3 +53,38 @@ def test_rows_by_memory(memory: int, rows: int) -> None:
     """Of 4 x 64 positions x 12 numbers and the widest result twice, 4 bytes each."""
     model = nn.Sequential(nn.Linear(12, 7), nn.Linear(7, 12))
     assert rows_within(model, 64, memory) == pytest.approx(rows, abs=1)
+
+
+class Mixing(nn.Module):
+    """A block whose last child looks at all positions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.attention, self.wide, self.mean = nn.Linear(3, 3), nn.Linear(3, 3), Mean()
+
+    def forward(self, x: Tensor) -> Tensor:
+        made: Tensor = self.mean(self.wide(self.attention(x)))
+        return made
+
+
+class Mean(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.cumsum(1)
+
+
+@torch.inference_mode()
+def test_behind_the_last_attention_one_position_is_enough() -> None:
+    model, block, x = Stack(), Mixing(), torch.randn(1, 5, 3)
+    model.layers = nn.ModuleList([nn.Linear(3, 3), block])
+    blocks = Blocks(model)
+    with blocks.kept():
+        model(x)
+    expected = block.wide(x[:, 2]).expand(4, -1)
+    found = blocks.after_attention(["layers.1.attention"], lambda: model(x), 2)
+    assert found == [block.wide], "what mixes positions is computed for all"
+    with blocks.at_position(found, 2):
+        made = block.wide(x.expand(4, -1, -1))
+    assert made.shape == (4, 5, 3)
+    torch.testing.assert_close(made[:, 2], expected)
+    assert not made[:, [0, 1, 3, 4]].any()
+    assert "forward" not in vars(block.wide)

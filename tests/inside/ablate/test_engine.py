@@ -14,6 +14,14 @@ from regard.inside.ablate.variant import HeadAt, Variant
 
 KINDS = {"self": "self", "encoder": "encoder", "decoder": "decoder", "cross": "cross"}
 
+ENDINGS = {
+    "Llama": {"LlamaRMSNorm", "LlamaMLP"},
+    "GPT2": {"LayerNorm", "GPT2MLP"},
+    "Roberta": set[str](),
+    "Bart": set[str](),
+}
+"""What runs for the measured position alone, behind the last attention."""
+
 
 @torch.inference_mode()
 def one_by_one(trial: Any, head: HeadAt) -> Tensor:
@@ -32,6 +40,8 @@ def test_batches_from_a_layer_on_are_passes_from_the_beginning(
         heads = running.heads
         assert len(heads) == {"Llama": 8, "GPT2": 6, "Roberta": 6, "Bart": 14}[family]
         base = running.base.clone()
+        names = {type(module).__name__ for module in running.ending}
+        assert names == ENDINGS[family]
         variants = [Variant((head,), how={"by": "zero"}) for head in heads]
         got: dict[int, Tensor] = {}
         for places, output in running.run(variants):

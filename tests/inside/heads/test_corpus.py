@@ -155,32 +155,36 @@ def test_texts_that_are_none(model: TextModel, tmp_path: Path) -> None:
 
 
 def test_two_processes_give_the_same_bits(folder: Path, corpus: Path, tmp_path: Path) -> None:
-    options = ["heads", str(folder), "--corpus", str(corpus), "--link", "it", "animal"]
-    alone = regard(
-        *options, "--state", tmp_path / "one.json", "--json", tmp_path / "one-heads.json"
-    )
-    assert alone.returncode == 0, alone.stderr
-    command = [
-        sys.executable,
-        "-m",
-        "torch.distributed.run",
-        "--standalone",
-        "--nproc-per-node",
-        "2",
-    ]
+    """Of heads, and of ablate, which has the same engine."""
+
+    def commands(name: str) -> list[list[str]]:
+        both = (["heads", "--link", "it", "animal"], ["ablate", "--by", "mean"])
+        given = [str(folder), "--corpus", str(corpus)]
+        found = []
+        for command, *options in both:
+            state, made = (tmp_path / f"{command}-{name}{end}.json" for end in ("", "-found"))
+            options += ["--state", str(state), "--json", str(made)]
+            found.append([command, *given, *options])
+        return found
+
+    for command in commands("one"):
+        alone = regard(*command)
+        assert alone.returncode == 0, alone.stderr
     together = subprocess.run(
-        [*command, "-m", "regard", *options, "--state", str(tmp_path / "two.json"),
-         "--json", str(tmp_path / "two-heads.json")],
+        [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
+         str(ROOT / "tests/train/several_commands.py"), json.dumps(commands("two"))],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
     )  # fmt: skip
     assert together.returncode == 0, together.stderr
-    assert "59 texts" not in together.stdout  # the name of a temporary folder may have a 59
+    assert "59 texts" not in together.stdout.partition("15 heads")[0], "of heads, on stderr"
     assert together.stderr.count("59 texts") == 1, "one process talks"
-    for name in ("{}.json", "{}-heads.json"):
-        one, two = (tmp_path / name.format(n) for n in ("one", "two"))
-        assert one.read_bytes() == two.read_bytes()
+    assert together.stdout.count("15 heads, 59 texts") == 1
+    for kind in ("heads", "ablate"):
+        for end in (".json", "-found.json"):
+            one, two = (tmp_path / f"{kind}-{name}{end}" for name in ("one", "two"))
+            assert one.read_bytes() == two.read_bytes()
 
 
 def test_ctrl_c_leaves_what_was_finished(folder: Path, tmp_path: Path) -> None:

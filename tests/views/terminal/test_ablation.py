@@ -43,6 +43,20 @@ def test_estimates_beside_what_was_measured() -> None:
     assert "estimate and measured change over 3 heads: +0.50" in text
 
 
+def test_long_translations_leave_the_numbers_whole() -> None:
+    """At 80 columns the text wraps, and every number stands as it is."""
+    to = console(width=80)
+    said = "The dog is sleeping on the old sofa because he is tired of it all."
+    effects = [replace(e, text=said, kl=0.5) for e in made().effects]
+    print_ablation(replace(made(), effects=effects), to, shown=3)
+    text = printed(to)
+    assert "…" not in text
+    for effect in effects:
+        assert f"{effect.value:.4f}" in text
+        assert f"{effect.change:+.4f}" in text
+    assert text.count("The dog") == text.count("all.") == 3
+
+
 def test_names() -> None:
     it, animal = Word("it", 3, 4), Word("animal", 1, 2)
     assert name(Effect(3, 1, 0, 0)) == "L3H1"
