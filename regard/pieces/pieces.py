@@ -11,7 +11,7 @@ from regard.text import Word, find_token, not_among
 
 Place = tuple[int, ...]
 """Where a piece stands in the thing: of a text its characters, (start, stop); of an image its box,
-(left, top, right, bottom); () is nowhere."""
+(left, top, right, bottom); of a series or a sound its steps, (start, stop); () is nowhere."""
 T = TypeVar("T")
 
 
