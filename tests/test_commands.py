@@ -149,6 +149,9 @@ def stand_ins(folder: Path) -> None:
     np.savez(folder / "digits.npz", images=pixels, labels=np.arange(60) % 2)
     Image.fromarray(pixels[0]).save(folder / "seven.png")
     Image.fromarray(pixels[1]).save(folder / "boot.png")
+    (folder / "load.csv").write_text(
+        "hour,load\n" + "".join(f"{i},{i % 24 + i % 7}\n" for i in range(400))
+    )
     (folder / "story.txt").write_text("The street was wide. It was too wide.\n")
     (folder / "texts.txt").write_text("The street was wide.\nIt was too wide.\n")
 

@@ -20,6 +20,7 @@ from regard.cli.shared.output import (
     write_json_lines,
     write_trace_page,
 )
+from regard.cli.shared.series import SeriesOptions, series_options
 from regard.errors import RegardError
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ LONG = 500
 )
 @click.option("--file", metavar="FILE", help="Read its lines; - is standard input.")
 @click.option("--image", metavar="FILE", help="Read an image, with a model of images.")
+@series_options
+@click.option("--at", metavar="TIME", help="With --series: forecast from this time on.")
 @click.option("--layer", type=Whole(0), help="This layer's attention, from 0; else the last one's.")
 @click.option("--head", type=Whole(0), help="Transformer: this head's, from 0; else their mean.")
 @click.option("--all", "everything", is_flag=True, help="Every layer and head, one by one.")
@@ -60,19 +63,29 @@ LONG = 500
     "--html", "html_to", metavar="FILE", help="A page of one sentence ('regard docs page')."
 )
 @click.option("--trace", "trace_to", metavar="FILE", help="Every step of one sentence, as JSON.")
+@click.option("--csv", "csv_to", metavar="FILE", help="With --series: the forecast as a table.")
+@click.option("--png", metavar="FILE", help="With --series: the forecast as a picture.")
 def read(
     sentences: tuple[str, ...],
     model: str | None,
     file: str | None,
     image: str | None,
+    at: str | None,
     layer: int | None,
     head: int | None,
     everything: bool,
     json_to: str | None,
     html_to: str | None,
     trace_to: str | None,
+    csv_to: str | None,
+    png: str | None,
     words: int | None,
     n_best: int,
+    series: str | None,
+    channel: str | None,
+    time: str | None,
+    decimal: str | None,
+    gaps: str | None,
     **drawn: Any,
 ) -> None:
     """Read SENTENCES, word by word, and show what each new word attends to.
@@ -83,11 +96,30 @@ def read(
     regard read --model runs/reviews "a gripping film"
     regard read --continue 8 "Tom said that" --sample --n-best 3
     regard read --image boot.png
+    regard read --model runs/load --series load.csv --png forecast.png
 
     Each line is one more word: the bits that it was unexpected by, and the words read so far with
     the attention that the new word gives them, in hundredths. A classifier shows its label and the
-    words that it decided by.
+    words that it decided by, a forecaster how a series goes on and what of it it looked at.
     """
+    table = SeriesOptions(series, channel, time, decimal, gaps)
+    table.check()
+    if series is not None:
+        from regard.cli.shared.forecast import ForecastOptions, read_forecast
+
+        if sentences or any((file, image, everything, trace_to, words)):
+            raise RegardError(
+                "--series is read alone: of the other options it takes --model, --at, --layer, "
+                "--head, --json, --csv, --png, --html"
+            )
+        if model is None:
+            raise RegardError("no forecaster comes with regard: --series needs --model RUN")
+        asked = ForecastOptions(at, layer, head, json_to, html_to, csv_to, png)
+        read_forecast(model, table, asked)
+        return
+    for name, value in {"at": at, "csv": csv_to, "png": png}.items():
+        if value is not None:
+            raise RegardError(f"--{name} is of a forecast: it goes with --series")
     if image is not None:
         others = (file, layer, head, everything or None, trace_to, words)
         if sentences or any(option is not None for option in others):

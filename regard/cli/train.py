@@ -32,6 +32,13 @@ FLAGS = {
     "data": "data.file",
     "images": "data.images",
     "train_share": "data.train_share",
+    "series": "data.series",
+    "horizon": "data.horizon",
+    "context": "data.context",
+    "season": "data.season",
+    "time": "data.time",
+    "decimal": "data.decimal",
+    "gaps": "data.gaps",
     "vectors": "data.vectors",
     "valid": "data.valid",
     "test": "data.test",
@@ -217,6 +224,35 @@ def classify(**options: Any) -> None:
     run("classify", options)
 
 
+@train.command()
+@click.option("--series", metavar="FILE", help="A table (CSV): a column of times, then numbers.")
+@click.option("--horizon", type=int, metavar="N", help="How many steps to forecast; else 24.")
+@click.option("--context", type=int, metavar="N", help="How many steps to read.")
+@click.option("--season", type=int, metavar="N", help="Steps of a season, where times do not say.")
+@click.option("--columns", metavar="A,B", help="The columns to forecast; else all but the times.")
+@click.option("--time", metavar="NAME", help="The column of times; else that named date, time, …")
+@click.option("--decimal", metavar="SIGN", help="What stands before decimals: . or ,")
+@click.option("--gaps", metavar="WHAT", help="steps: each row is one step (trading days).")
+@click.option(
+    "--model", metavar="NAME", help="simple-rnn, simple-rnn+attention, lstm, lstmn, transformer."
+)
+@click.option("--size", metavar="SIZE", help="tiny, small or base.")
+@shared
+def forecast(**options: Any) -> None:
+    """Train a forecaster on a series: numbers at equal distances in time.
+
+    \b
+    regard train forecast --series load.csv --horizon 96 -o runs/load
+    regard train forecast --series prices.csv --columns close --gaps steps --horizon 5 \\
+        --model simple-rnn -o runs/prices
+
+    The first rows are trained on, the last fifth is tested on. 'regard evaluate' gives the errors
+    beside those of the last value, the last season and a linear map; 'regard read --series' draws
+    a forecast and what it looked at. All settings: 'regard docs forecast'.
+    """
+    run("forecast", options)
+
+
 def run(task: str, options: dict[str, Any], reverse: bool = False) -> None:
     """Train as the options say; ``reverse``: with source and target swapped."""
     from regard.train.data.config import reversed_sides
@@ -279,10 +315,11 @@ def _images(settings: dict[str, Any], output: str, resume: bool) -> bool:
 def job_of(task: str) -> Job[Any, Any, Any, Any, Any]:
     """The kind of training that a command is for."""
     from regard.train.tasks.classify import Classify
+    from regard.train.tasks.forecast import Forecasts
     from regard.train.tasks.images import ClassifyImages
     from regard.train.tasks.lm import Language
     from regard.train.tasks.translate import Translate
 
     jobs: list[Job[Any, Any, Any, Any, Any]]
-    jobs = [Translate(), Language(), Classify(), ClassifyImages()]
+    jobs = [Translate(), Language(), Classify(), ClassifyImages(), Forecasts()]
     return next(job for job in jobs if job.task == task)

@@ -6,6 +6,7 @@ model.safetensors    the best weights so far; at the end the averaged ones if th
 log.jsonl            one line an event
 curves.png           loss and score over time
 report.html          the page of a finished run
+baselines.json       of a forecaster: what it is compared with
 valid.tsv, test.tsv  the lines that were not trained on; of plain text valid.txt, test.txt
 checkpoints/         what --resume goes on from
 """
@@ -25,7 +26,9 @@ from regard.pieces.tokenizer import Tokenizer
 if TYPE_CHECKING:  # a folder that is none is refused before torch is imported
     from torch import nn
 
+    from regard.models.baselines import Baselines
     from regard.models.classifier import Classifier
+    from regard.models.forecaster import Forecaster
     from regard.models.images import ImageClassifier
     from regard.models.language import LanguageModel
     from regard.models.translators.base import Translator
@@ -33,11 +36,13 @@ if TYPE_CHECKING:  # a folder that is none is refused before torch is imported
 Some = TypeVar("Some", bound="nn.Module")
 FORMAT = 1
 TOKENS = "tokens.json"
+BASELINES = "baselines.json"
 TASKS = {
     "translate": "translator",
     "lm": "language model",
     "classify": "classifier",
     "images": "image classifier",
+    "forecast": "forecaster",
 }
 """What was trained for each task."""
 
@@ -54,6 +59,7 @@ class RunFolder:
         self.report = self.path / "report.html"
         self.test = self.path / "test.tsv"
         self.test_text = self.path / "test.txt"
+        self.baselines = self.path / BASELINES
         self.checkpoints = self.path / "checkpoints"
 
     def read_config(self) -> dict[str, Any]:
@@ -130,6 +136,20 @@ def load_image_classifier(folder: str | os.PathLike[str]) -> ImageClassifier:
 
     run, config = _opened(folder, "images")
     return _weighted(run, ImageClassifier(ImageConfig.from_dict(config["model"])))
+
+
+def load_forecaster(folder: str | os.PathLike[str]) -> tuple[Forecaster, Baselines]:
+    """The forecaster of a run folder, ready to forecast, and what it is compared with."""
+    from regard.models.baselines import Baselines
+    from regard.models.forecaster import ForecastConfig, Forecaster
+
+    run, config = _opened(folder, "forecast")
+    try:
+        text = run.baselines.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"cannot read {str(run.baselines)!r}: {error}") from error
+    baselines = Baselines.from_text(text, repr(str(run.baselines)))
+    return _weighted(run, Forecaster(ForecastConfig.from_dict(config["model"]))), baselines
 
 
 def _opened(folder: str | os.PathLike[str], task: str) -> tuple[RunFolder, dict[str, Any]]:

@@ -14,6 +14,9 @@ from typing import Any, Literal
 from regard.errors import DataError
 from regard.train.settings import at_least, complain
 
+MOST_WINDOW = 4_000_000
+"""Steps that are read times steps that are forecast: the numbers of the linear baseline."""
+
 
 @dataclass(frozen=True)
 class PartsConfig:
@@ -193,6 +196,51 @@ class ImagesConfig:
         if not 0 < self.train_share <= 1:
             found.append(f"train_share must be above 0, at most 1, got {self.train_share}")
         complain(found)
+
+
+@dataclass(frozen=True)
+class SeriesConfig:
+    """Where the series of a forecaster comes from, and what of it is read and forecast."""
+
+    series: str | None = None
+    """A table (CSV): a column of times, and columns of numbers; may be gzip; - is stdin."""
+    horizon: int = 24
+    """How many steps are forecast."""
+    context: int = 0
+    """How many steps are read; 0 = the horizon once or several times, at least 24 and 3 seasons."""
+    season: int = 0
+    """Steps of a season; 0 = by the times: a day of hours, a week of days, a year of months."""
+    columns: str | None = None
+    """The columns to forecast, with commas between them; all but the times if not given."""
+    time: str | None = None
+    """The column of the times; if not given, that named date, time, …, or else the first."""
+    decimal: Literal["", ".", ","] = ""
+    """What stands before decimals, for a table that can be read in two ways."""
+    gaps: Literal["refuse", "steps"] = "refuse"
+    """Where times are missing: refuse the table, or count each row as one step (trading days)."""
+    valid_share: float = 0.1
+    """The share of the rows to validate on,"""
+    test_share: float = 0.2
+    """and behind them the share to test on: the last rows."""
+
+    def __post_init__(self) -> None:
+        found = at_least(self, 1, "horizon") + at_least(self, 0, "context", "season")
+        if not self.series:
+            found.append("series is missing: a table with a column of times")
+        if self.horizon * max(self.context, self.horizon) > MOST_WINDOW:
+            found.append(
+                f"context times horizon may be {MOST_WINDOW:,}, got {self.context} and "
+                f"{self.horizon}"
+            )
+        for name in ("valid_share", "test_share"):
+            if not 0 < getattr(self, name) < 0.5:
+                found.append(f"{name} must be above 0 and under 0.5, got {getattr(self, name)}")
+        complain(found)
+
+    @property
+    def names(self) -> list[str]:
+        """The columns to forecast, one by one; none: all."""
+        return [name.strip() for name in (self.columns or "").split(",") if name.strip()]
 
 
 PATHS = {

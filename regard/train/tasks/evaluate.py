@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +15,21 @@ from regard.models.translators.translation import translate_texts
 from regard.store.folder import (
     RunFolder,
     load_classifier,
+    load_forecaster,
     load_image_classifier,
     load_language_model,
     load_translator,
 )
-from regard.train.data.config import ImagesConfig
+from regard.train.data.config import ImagesConfig, SeriesConfig
 from regard.train.data.corpus import encode
 from regard.train.data.examples import Examples
 from regard.train.data.images import LabelledImages, read_images
 from regard.train.data.labelled import check_labels, read_labelled
 from regard.train.data.pairs import Pair, read_aligned, read_pairs
 from regard.train.data.sentences import read_sentences
+from regard.train.data.series import divided_series
 from regard.train.tasks.classify import Confusion, decide
+from regard.train.tasks.forecast import errors_of, ways_of
 from regard.train.tasks.images import divided_images, said_of
 from regard.train.tasks.metrics import bleu, by_length, chrf
 from regard.train.tasks.perplexity import convention, score_text
@@ -165,6 +169,33 @@ def _own_images(run: RunFolder, name: str) -> LabelledImages:
     return found.test
 
 
+def measure_forecaster(run: RunFolder, name: str, series: str | None = None) -> Figures:
+    """MSE, MAE and MASE of a forecaster and of its baselines, on the last part of a series."""
+    config = run.read_config()
+    model, baselines = load_forecaster(run.path)
+    shape = {"context": model.config.context, "horizon": model.config.horizon}
+    data = SeriesConfig(**{**config["data"], **shape, "season": baselines.season})
+    if series is not None:
+        data = replace(data, series=series)
+    elif data.series is None or not os.path.exists(data.series):
+        raise RegardError(f"{name!r} was trained on {data.series!r}: give --series FILE")
+    found = divided_series(data)
+    if series is None and found.series.digest() != config["made"]["series"]:
+        raise RegardError(
+            f"{data.series!r} has changed since {name!r} was trained on it: give --series FILE"
+        )
+    clock = found.series.clock
+    return {
+        "windows": len(found.starts("test")),
+        "channels": found.series.channels,
+        "first": clock.name(found.test),
+        "last": clock.name(len(clock) - 1),
+        **shape,
+        "season": baselines.season,
+        "errors": [asdict(each) for each in errors_of(found, ways_of(model, baselines))],
+    }
+
+
 def _confused(labels: list[str], right: list[int], said: list[int]) -> Figures:
     confusion = Confusion.of(labels, right, said)
     return {
@@ -182,6 +213,7 @@ MEASURES: dict[str, Callable[..., Figures]] = {
     "lm": measure_language_model,
     "classify": measure_classifier,
     "images": measure_images,
+    "forecast": measure_forecaster,
 }
 
 

@@ -1,4 +1,5 @@
-"""Scores on the terminal: the figures of a translator, a language model or a classifier."""
+"""Scores on the terminal: the figures of a translator, a language model, a classifier or a
+forecaster."""
 
 from __future__ import annotations
 
@@ -18,6 +19,8 @@ def print_scores(figures: Mapping[str, Any], console: Console) -> None:
         lines = translator_lines(figures)
     elif "perplexity" in figures:
         lines = language_lines(figures)
+    elif "errors" in figures:
+        lines = forecaster_lines(figures)
     else:
         lines = classifier_lines(figures)
     console.print("\n".join(lines), markup=False, soft_wrap=True, highlight=False)
@@ -65,6 +68,23 @@ def classifier_lines(figures: Mapping[str, Any]) -> list[str]:
         f"(always the commonest label: {100 * figures['commonest']:.2f} %)",
         "",
     ]
+
+
+def forecaster_lines(figures: Mapping[str, Any]) -> list[str]:
+    """The errors of the model among those of its baselines, and who is best."""
+    many = len(figures["channels"])
+    lines = [
+        f"{figures['windows']:,} windows of {many} channel{'s' if many > 1 else ''} from "
+        f"{visible(figures['first'])} to {visible(figures['last'])}: {figures['context']} steps "
+        f"read, {figures['horizon']} forecast",
+        "",
+        f"{'':<22}{'MSE':>9}{'MAE':>9}{'MASE':>9}",
+    ]
+    for row in figures["errors"]:
+        mase = "–" if row["mase"] is None else f"{row['mase']:.3f}"
+        lines.append(f"{row['name']:<22}{row['mse']:>9.4f}{row['mae']:>9.4f}{mase:>9}")
+    best = min(figures["errors"], key=lambda row: row["mse"])["name"]
+    return [*lines, "", f"least MSE: {best}"]
 
 
 def print_decisions(figures: Mapping[str, Any], console: Console) -> None:

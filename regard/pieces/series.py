@@ -1,0 +1,139 @@
+"""A series as pieces: the spans of steps that a model reads, each with its place in time."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.errors import DataError, nearest
+from regard.pieces.clock import Clock
+from regard.pieces.pieces import Pieces
+from regard.text import Word, quoted
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Series:
+    """Numbers at equal distances in time, in one channel or several."""
+
+    clock: Clock
+    channels: list[str]
+    values: Numbers
+    """(steps, channels)"""
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def digest(self) -> str:
+        """A fingerprint of times, channels and numbers."""
+        found = hashlib.sha256("\n".join([*self.channels, *self.clock.texts]).encode())
+        found.update(np.ascontiguousarray(self.values).data)
+        return found.hexdigest()
+
+    def channel(self, name: str | None) -> int:
+        """The place of the channel ``name``; without a name, the first."""
+        if name is None:
+            return 0
+        if name not in self.channels:
+            raise DataError(
+                f"there is no column {quoted(name)} among {', '.join(self.channels[:20])}"
+                f"{nearest(name, self.channels)}"
+            )
+        return self.channels.index(name)
+
+
+@dataclass(frozen=True)
+class Spans:
+    """What a model reads of one channel: windows of steps, one behind the other."""
+
+    series: Series
+    channel: int
+    pieces: Pieces
+    """Each named by its first time; its place is (first row, row behind the last)."""
+
+    @property
+    def rows(self) -> tuple[int, int]:
+        """The rows that are read: from the first, up to the second."""
+        placed = [place for place in self.pieces.places if place]
+        return placed[0][0], placed[-1][1]
+
+
+def spans(
+    series: Series, channel: int, start: int, sizes: Sequence[int], special: Sequence[str] = ()
+) -> Spans:
+    """The rows from ``start`` on, cut into pieces of these sizes behind the ``special`` ones."""
+    edges = np.concatenate([[start], start + np.cumsum(np.array(sizes, int))]).tolist()
+    places = list(pairwise(edges))
+    labels = [*special, *(series.clock.name(first) for first, _ in places)]
+    none = [False] * len(labels)
+    pieces = Pieces(
+        labels,
+        [Word(label, i, i + 1) for i, label in enumerate(labels)],
+        special=[i < len(special) for i in range(len(labels))],
+        separators=none,
+        unknown=none,
+        places=[*[()] * len(special), *places],
+        ids=list(range(len(labels))),  # no piece is another one again
+    )
+    return Spans(series, channel, pieces)
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """How a model says that a channel of a series goes on, and what it looked at. Plain data."""
+
+    model: str
+    """The design."""
+    past: Spans
+    """What was read."""
+    said: Numbers
+    """The forecast, a number for each step behind the past."""
+    other: dict[str, Numbers]
+    """What others say, by their names: the last value again, the last season again, …"""
+    weights: NDArray[np.float32]
+    """(layers, heads, future pieces, past pieces): what each part of the forecast gives to each
+    part of the past; no layers for a design without attention."""
+    patch: int
+    """Steps of a future piece."""
+
+    @property
+    def times(self) -> list[str]:
+        """Of the forecast steps."""
+        stop = self.past.rows[1]
+        return [self.past.series.clock.name(stop + i) for i in range(len(self.said))]
+
+    @property
+    def whole(self) -> Spans:
+        """What was read and, behind it, the pieces of the forecast."""
+        start, stop = self.past.rows
+        pieces = (stop - start + len(self.said)) // self.patch
+        return spans(self.past.series, self.past.channel, start, [self.patch] * pieces)
+
+    @property
+    def came(self) -> Numbers:
+        """What the series has where the forecast is: as much of it as there is."""
+        stop = self.past.rows[1]
+        return self.past.series.values[stop : stop + len(self.said), self.past.channel]
+
+    def looked(
+        self, layer: int | None = None, head: int | None = None
+    ) -> NDArray[np.float32] | None:
+        """(future pieces, past pieces): what each part of the forecast gives to each part of the
+        past, in the last layer and on average over its heads unless one is named; None without
+        attention."""
+        layers, heads = self.weights.shape[:2]
+        for what, asked, count in (("layer", layer, layers), ("head", head, heads)):
+            if asked is not None and not 0 <= asked < count:
+                has = f"from 0 to {count - 1}" if count else f"none: {self.model} has no attention"
+                raise DataError(f"{what} must be {has}, got {asked}")
+        if not layers:
+            return None
+        chosen = self.weights[-1 if layer is None else layer]
+        found: NDArray[np.float32] = chosen.mean(0) if head is None else chosen[head]
+        return found
