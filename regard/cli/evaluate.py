@@ -15,6 +15,7 @@ OPTIONS = {
     "lm": ("text", "column"),
     "classify": ("data", "show"),
     "images": ("images",),
+    "recommend": ("history",),
 }
 """Which options go with which kind of model."""
 
@@ -37,6 +38,7 @@ OPTIONS = {
     help="Also the first N sentences and the words that decided.",
 )
 @click.option("--images", metavar="DIR|FILE", help="Image classifier: labelled images.")
+@click.option("--history", metavar="FILE", help="Recommender: where its table is now.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write the figures as JSON.")
 def evaluate(model: str, json_to: str | None, **options: Any) -> None:
     """Score a model on text that it has not seen.
@@ -45,6 +47,7 @@ def evaluate(model: str, json_to: str | None, **options: Any) -> None:
     A translator: BLEU and chrF, as a whole and by sentence length.
     A language model: perplexity.
     A classifier, of sentences or images: accuracy, and which label was taken for which.
+    A recommender: HR@10 and NDCG@10 of all items, beside two baselines.
 
     Without a file, what its own training set aside to test on is used.
     """

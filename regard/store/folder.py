@@ -2,6 +2,7 @@
 
 config.json          every setting, resolved
 tokens.json          the vocabulary; a config with "tokens" names another file for it
+items.json           of a recommender instead: the items it knows
 model.safetensors    the best weights so far; at the end the averaged ones if they are better
 log.jsonl            one line an event
 curves.png           loss and score over time
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from regard.errors import FileError
 from regard.files import write_text
+from regard.pieces.history import Catalogue
 from regard.pieces.tokenizer import Tokenizer
 
 if TYPE_CHECKING:  # a folder that is none is refused before torch is imported
@@ -33,11 +35,13 @@ if TYPE_CHECKING:  # a folder that is none is refused before torch is imported
 Some = TypeVar("Some", bound="nn.Module")
 FORMAT = 1
 TOKENS = "tokens.json"
+ITEMS = "items.json"
 TASKS = {
     "translate": "translator",
     "lm": "language model",
     "classify": "classifier",
     "images": "image classifier",
+    "recommend": "recommender",
 }
 """What was trained for each task."""
 
@@ -83,6 +87,13 @@ class RunFolder:
     def read_tokens(self) -> Tokenizer:
         """The vocabulary; models that share one name its file, relative to their folder."""
         return Tokenizer.load(self.path / self.read_config().get("tokens", TOKENS))
+
+    def read_catalogue(self) -> Catalogue:
+        """The items that a recommender knows."""
+        try:
+            return Catalogue.from_text((self.path / ITEMS).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise FileError(f"cannot read {str(self.path / ITEMS)!r}: {error}") from error
 
 
 def load_translator(folder: str | os.PathLike[str]) -> tuple[Translator, Tokenizer]:
@@ -130,6 +141,15 @@ def load_image_classifier(folder: str | os.PathLike[str]) -> ImageClassifier:
 
     run, config = _opened(folder, "images")
     return _weighted(run, ImageClassifier(ImageConfig.from_dict(config["model"])))
+
+
+def load_recommender(folder: str | os.PathLike[str]) -> tuple[LanguageModel, Catalogue]:
+    """The recommender of a run folder, a language model whose words are items, and the items."""
+    from regard.models.language import LanguageConfig, LanguageModel
+
+    run, config = _opened(folder, "recommend")
+    model = _weighted(run, LanguageModel(LanguageConfig.from_dict(config["model"])))
+    return model, run.read_catalogue()
 
 
 def _opened(folder: str | os.PathLike[str], task: str) -> tuple[RunFolder, dict[str, Any]]:
