@@ -29,6 +29,7 @@ def trained(given: argparse.Namespace, model: str, seed: int) -> Path:
                 *(sys.executable, "-m", "regard", "train", "recommend", "--model", model),
                 *("--history", given.history, "--size", given.size, "--epochs", str(given.epochs)),
                 *("--seed", str(seed), "--threads", "1", "--patience", "0", "-o", str(folder)),
+                *("--set", f"train.validate_every={given.validate_every}"),
             ],
             check=True,
             stdout=subprocess.DEVNULL,
@@ -48,6 +49,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--epochs", type=int, default=40)
     parser.add_argument("--size", default="tiny")
+    parser.add_argument("--validate-every", type=int, default=235, help="updates; 5 passes")
     parser.add_argument(
         "--models", nargs="+", default=["transformer", "lstmn", "simple-rnn+attention"]
     )
@@ -63,7 +65,9 @@ def main() -> None:
             print(folder.name, figures["ahead"], file=sys.stderr, flush=True)
         print(f"| {model} | {cell(found, 'hr')} | {cell(found, 'ndcg')} |", flush=True)
     for each in figures["rankings"][1:]:
-        hr, ndcg = (f"{each[key]['value']:.3f} ± {each[key]['error']:.3f}" for key in ("hr", "ndcg"))
+        hr, ndcg = (
+            f"{each[key]['value']:.3f} ± {each[key]['error']:.3f}" for key in ("hr", "ndcg")
+        )
         print(f"| {each['name']} | {hr} | {ndcg} |")
 
 

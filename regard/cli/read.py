@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from regard.cli.shared.decoding import check_sampling, decoding_options, sampling_of
+from regard.cli.shared.history import read_user
 from regard.cli.shared.input import texts_of
 from regard.cli.shared.numbers import Whole
 from regard.cli.shared.output import (
@@ -45,6 +46,8 @@ LONG = 500
 )
 @click.option("--file", metavar="FILE", help="Read its lines; - is standard input.")
 @click.option("--image", metavar="FILE", help="With a model of images: read this one.")
+@click.option("--user", metavar="USER", help="With a recommender: what it recommends, and why.")
+@click.option("--history", metavar="FILE", help="Of this table, not of the one it was trained on.")
 @click.option("--layer", type=Whole(0), help="This layer's attention, from 0; else the last one's.")
 @click.option("--head", type=Whole(0), help="Transformer: this head's, from 0; else their mean.")
 @click.option("--all", "everything", is_flag=True, help="Every layer and head, one by one.")
@@ -65,6 +68,8 @@ def read(
     model: str,
     file: str | None,
     image: str | None,
+    user: str | None,
+    history: str | None,
     layer: int | None,
     head: int | None,
     everything: bool,
@@ -83,19 +88,23 @@ def read(
     regard read --model runs/reviews "a gripping film"
     regard read --continue 8 "Tom said that" --sample --n-best 3
     regard read --model runs/digits --image seven.png
+    regard read --model runs/items --user 7
 
     Each line is one more word: the bits that it was unexpected by, and the words read so far with
     the attention that the new word gives them, in hundredths. A classifier shows its label and the
     words that it decided by.
     """
+    unlike = (file, everything or None, html_to, trace_to, words, *sentences)
     if image is not None:
-        others = (file, layer, head, everything or None, html_to, trace_to, words)
-        if sentences or any(option is not None for option in others):
-            raise RegardError(
-                "--image is read alone: of the other options it takes --model, --json"
-            )
+        _check_alone("image", "--json", *unlike, user, history, layer, head)
         read_image(model, image, json_to)
         return
+    if user is not None:
+        _check_alone("user", "--history, --layer, --head, --json", *unlike)
+        read_user(model, user, history, layer, head, json_to)
+        return
+    if history is not None:
+        raise RegardError("--history goes with --user, whose history is read")
     texts = texts_of(sentences, file, "read")
     if everything and (layer is not None or head is not None):
         raise RegardError("--all shows every layer and head: leave --layer and --head out")
@@ -131,6 +140,12 @@ def read(
         write_json_lines((reading.summary().to_json() for reading in readings), json_to)
     else:
         _print(readings, layer, head, everything)
+
+
+def _check_alone(name: str, takes: str, *others: object) -> None:
+    """Raise if a thing that is no sentence is read with options that it does not take."""
+    if any(option is not None for option in others):
+        raise RegardError(f"--{name} is read alone: of the other options it takes --model, {takes}")
 
 
 def _check_going_on(

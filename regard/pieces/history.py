@@ -98,9 +98,8 @@ def history_pieces(catalogue: Catalogue, history: History, most: int | None = No
     rows = rows if most is None else rows[-most:]
     items = [history.items[row] for row in rows]
     if not items:
-        raise DataError(
-            f"the model knows none of the {len(history.items)} items of {history.user!r}"
-        )
+        count = len(history.items)
+        raise DataError(f"the model knows none of the {count} items of user {history.user!r}")
     labels = [catalogue.title(item) for item in items]
     none = [False] * len(items)
     read = Pieces(

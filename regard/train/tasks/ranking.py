@@ -73,15 +73,16 @@ class Ranks:
 def ranked(scorer: Scorer, trials: Sequence[Trial], again: bool) -> Ranks:
     """Rank all items for each trial; unless users have items ``again``, those that they had are
     left out."""
-    found = []
-    for start in range(0, len(trials), AT_ONCE):
-        some = trials[start : start + AT_ONCE]
-        for trial, scores in zip(some, scorer.scores([t.before for t in some]), strict=True):
-            wanted = scores[trial.next]
-            better = allowed(scores, [] if again else trial.before) >= wanted
-            better[trial.next] = False
-            found.append(1 + int(better.sum()))
-    return Ranks(np.array(found, np.int64))
+    found = np.zeros(len(trials), np.int64)
+    order = sorted(range(len(trials)), key=lambda i: len(trials[i].before))  # little padding
+    for start in range(0, len(order), AT_ONCE):
+        some = order[start : start + AT_ONCE]
+        for i, scores in zip(some, scorer.scores([trials[i].before for i in some]), strict=True):
+            had, right = trials[i]
+            better = allowed(scores, [] if again else had) >= scores[right]
+            better[right] = False
+            found[i] = 1 + better.sum()
+    return Ranks(found)
 
 
 def allowed(scores: NDArray[np.float64], without: Sequence[int]) -> NDArray[np.float64]:
