@@ -2,6 +2,7 @@
 
 pieces.py     the type: labels, places, words; of a text or of anything that has an order
 image.py      an image as pieces: the patches that a model reads
+history.py    a user's history as pieces: its items, of a catalogue of all
 text.py       a text as pieces, by the tokenizer of a model
 tokenizer.py  learned subwords: the tokenizer of the models that regard trains
 tokenise.py   words and marks of a sentence, without any model
