@@ -26,14 +26,14 @@ AT_ONCE = 64
 """Users that are ranked together."""
 
 
-class Trial(NamedTuple):
+class LeftOut(NamedTuple):
     """A user's items so far, and the next one, which is to be found; model's numbers."""
 
     before: list[int]
     next: int
 
 
-class Scorer(Protocol):
+class Ranker(Protocol):
     """Whatever recommends."""
 
     def scores(self, histories: Sequence[list[int]]) -> NDArray[np.float64]:
@@ -70,7 +70,7 @@ class Ranks:
         return found
 
 
-def ranked(scorer: Scorer, trials: Sequence[Trial], again: bool) -> Ranks:
+def ranked(scorer: Ranker, trials: Sequence[LeftOut], again: bool) -> Ranks:
     """Rank all items for each trial; unless users have items ``again``, those that they had are
     left out."""
     found = np.zeros(len(trials), np.int64)

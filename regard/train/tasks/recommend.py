@@ -24,7 +24,7 @@ from regard.train.data.config import HistoryConfig, event_columns
 from regard.train.data.histories import Histories, read_histories, read_titles
 from regard.train.settings import Tree
 from regard.train.tasks.job import Files, Job, Settings
-from regard.train.tasks.ranking import BASELINES, FIRST, Mean, Trial, ranked
+from regard.train.tasks.ranking import BASELINES, FIRST, LeftOut, Mean, ranked
 
 LEAST = 3
 """Items of a user: one to train on, one to validate and one to test on."""
@@ -64,9 +64,9 @@ class HistoryCorpus:
         """All but the last two items of each user."""
         return [items[:-2] for items in self.users]
 
-    def trials(self, last: int) -> list[Trial]:
+    def trials(self, last: int) -> list[LeftOut]:
         """What to find: the last item of each user (1), or the one before it (2)."""
-        return [Trial(items[:-last], items[-last]) for items in self.users]
+        return [LeftOut(items[:-last], items[-last]) for items in self.users]
 
 
 class NextItem:
@@ -130,14 +130,14 @@ def shuffled(items: Sequence[int], tied: Sequence[bool], chance: np.random.Gener
     return [items[place] for place in order.tolist()]
 
 
-def spread(trials: Sequence[Trial], most: int) -> list[Trial]:
+def spread(trials: Sequence[LeftOut], most: int) -> list[LeftOut]:
     """At most so many of them, from the first to the last."""
     places = np.linspace(0, len(trials) - 1, min(len(trials), most)).astype(int).tolist()
     return [trials[place] for place in places]
 
 
 class Recommender:
-    """A model that ranks items, as a :class:`~regard.train.tasks.ranking.Scorer`."""
+    """A model that ranks items, as a :class:`~regard.train.tasks.ranking.Ranker`."""
 
     def __init__(self, model: LanguageModel, most: int) -> None:
         self.model, self.most = model, most

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from regard.train.tasks.ranking import LastItem, Mean, Popularity, Ranks, Trial, allowed, ranked
+from regard.train.tasks.ranking import LastItem, LeftOut, Mean, Popularity, Ranks, allowed, ranked
 
 
 class Fixed:
@@ -25,13 +25,13 @@ class Fixed:
 
 def test_special_tokens_and_what_was_had_are_not_ranked() -> None:
     scorer = Fixed([9, 9, 9, 9, 5, 4, 3, 3, 1])
-    trials = [Trial([4], 5), Trial([5], 4), Trial([4, 5], 6), Trial([8], 8)]
+    trials = [LeftOut([4], 5), LeftOut([5], 4), LeftOut([4, 5], 6), LeftOut([8], 8)]
     assert ranked(scorer, trials, again=False).values.tolist() == [1, 1, 2, 5]
     assert ranked(scorer, trials, again=True).values.tolist() == [2, 1, 4, 5]
 
 
 def test_equal_scores_are_lost() -> None:
-    assert ranked(Fixed([0] * 11), [Trial([4], 5)], again=False).values.tolist() == [6]
+    assert ranked(Fixed([0] * 11), [LeftOut([4], 5)], again=False).values.tolist() == [6]
 
 
 def test_hits_and_gains_by_hand() -> None:
@@ -59,7 +59,7 @@ def test_popularity_counts_and_the_last_item_has_successors() -> None:
 )
 def test_the_rank_is_a_place_among_those_allowed(scores: list[int], had: set[int]) -> None:
     target = len(scores) - 1 if len(scores) - 1 not in had else 4
-    (rank,) = ranked(Fixed(scores), [Trial(list(had), target)], again=False).values.tolist()
+    (rank,) = ranked(Fixed(scores), [LeftOut(list(had), target)], again=False).values.tolist()
     kept = [i for i in range(4, len(scores)) if i not in had]
     assert rank == sum(scores[i] >= scores[target] for i in kept if i != target) + 1
     assert np.isinf(allowed(np.array(scores, float), list(had))).sum() == 4 + len(had)

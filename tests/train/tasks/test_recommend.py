@@ -38,7 +38,8 @@ def train(folder: Path, name: str, *more: str) -> Done:
 @pytest.fixture(scope="module")
 def run(folder: Path) -> Done:
     return train(
-        folder, "run", "--items", "titles.tsv", "--epochs", "30", "--dropout", "0", "--learning-rate", "0.006",
+        folder, "run", "--items", "titles.tsv", "--epochs", "30", "--dropout", "0",
+        "--learning-rate", "0.006",
         "--set", "train.warmup=10", "--patience", "0", "--set", "train.validate_every=30",
     )  # fmt: skip
 
