@@ -152,6 +152,9 @@ def stand_ins(folder: Path) -> None:
     (folder / "load.csv").write_text(
         "hour,load\n" + "".join(f"{i},{i % 24 + i % 7}\n" for i in range(400))
     )
+    events = [f"{u}\tfilm{(u + k) % 11}\t{k}\n" for u in range(9) for k in range(6)]
+    (folder / "events.tsv").write_text("".join(events))
+    (folder / "titles.tsv").write_text("".join(f"film{k}\tFilm {k}\n" for k in range(11)))
     (folder / "story.txt").write_text("The street was wide. It was too wide.\n")
     (folder / "texts.txt").write_text("The street was wide.\nIt was too wide.\n")
 
@@ -164,6 +167,7 @@ def run(command: str, quick: bool, monkeypatch: pytest.MonkeyPatch) -> Done:
         words += MORE.get(words[0], [])
         words += MORE_OF_TRANSLATORS if words[:2] == ["train", "translate"] else []
         divided = any(word.startswith("--valid") for word in words)
+        divided = divided or words[:2] == ["train", "recommend"]
         words += MORE_TO_DIVIDE if words[0] == "train" and not divided else []
     if piped:
         text = Path(piped.removeprefix("cat ")).read_text(encoding="utf-8")

@@ -70,10 +70,24 @@ class AblateOptions:
     max_tokens: int | None
     top: int
     json_to: str | None
+    user: str | None
+    history: str | None
+
+    def check_user(self, text: str | None) -> None:
+        """Of a history every item is erased in turn, and nothing else can be named."""
+        others = (text, self.file, self.corpus, self.state, self.png, self.svg, self.layer)
+        named = (self.link, self.word, self.each, self.part, self.metric, self.max_tokens)
+        if any(one is not None for one in (*others, *named)) or self.head or self.estimate:
+            raise RegardError(
+                "--user erases each item of a history: of the other options it takes --history, "
+                "--target, --top, --json"
+            )
 
     def check(self) -> None:
         """What is wrong with the options alone is said before a model is loaded."""
         check_outputs(json=self.json_to, state=self.state, png=self.png, svg=self.svg)
+        if self.history is not None and self.user is None:
+            raise RegardError("--history goes with --user, whose history is read")
         if self.corpus is None:
             alone = {"--state": self.state, "--png": self.png, "--svg": self.svg}
             if wrong := [option for option, value in alone.items() if value is not None]:
@@ -161,6 +175,8 @@ class AblateOptions:
 @click.option("--max-tokens", type=Whole(1), metavar="N", help="Refuse longer texts.")
 @click.option("--top", type=Whole(1), default=10, show_default=True, help="Lines shown.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write all effects as JSON.")
+@click.option("--user", metavar="USER", help="With a recommender: erase each item of a user.")
+@click.option("--history", metavar="FILE", help="Of this table, not of the one it was trained on.")
 def ablate(model: str, text: str | None, **given: Any) -> None:
     """What changes in the output of MODEL if a head, a link or a word is taken away?
 
@@ -171,12 +187,21 @@ def ablate(model: str, text: str | None, **given: Any) -> None:
     regard ablate minilm "The animal didn't cross the street because it was too tired"
     regard ablate smollm2 "The capital of France is" --word France
     regard ablate transformer "Ich habe keine Zeit." --part cross
+    regard ablate runs/items --user 7
     regard ablate minilm --corpus texts.txt --state run.json --png heads.png
 
     Several processes share a corpus: torchrun --nproc-per-node 2 -m regard ablate …
     """
     options = AblateOptions(**given)
     options.check()
+    if options.user is not None:
+        options.check_user(text)
+        from regard.cli.shared.history import opened
+        from regard.inside.historyreading import depend
+
+        found = depend(*opened(model, options.user, options.history), options.target)
+        _write(found, options)
+        return
     if options.corpus is not None:
         options.check_corpus(text)
         _of_corpus(model, options.corpus, options)

@@ -16,6 +16,7 @@ OPTIONS = {
     "classify": ("data", "show"),
     "images": ("images",),
     "forecast": ("series",),
+    "recommend": ("history",),
 }
 """Which options go with which kind of model."""
 
@@ -39,6 +40,7 @@ OPTIONS = {
 )
 @click.option("--images", metavar="DIR|FILE", help="Image classifier: labelled images.")
 @click.option("--series", metavar="FILE", help="Forecaster: a table with times and numbers.")
+@click.option("--history", metavar="FILE", help="Recommender: where its table is now.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write the figures as JSON.")
 def evaluate(model: str, json_to: str | None, **options: Any) -> None:
     """Score a model on text that it has not seen.
@@ -48,6 +50,7 @@ def evaluate(model: str, json_to: str | None, **options: Any) -> None:
     A language model: perplexity.
     A classifier, of sentences or images: accuracy, and which label was taken for which.
     A forecaster: MSE, MAE and MASE, beside the last value, the last season and a linear map.
+    A recommender: HR@10 and NDCG@10 of all items, beside two baselines.
 
     Without a file, what its own training set aside to test on is used.
     """

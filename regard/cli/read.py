@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from regard.cli.shared.decoding import check_sampling, decoding_options, sampling_of
+from regard.cli.shared.history import read_user
 from regard.cli.shared.input import texts_of
 from regard.cli.shared.numbers import Whole
 from regard.cli.shared.output import (
@@ -48,6 +49,8 @@ LONG = 500
 @click.option("--image", metavar="FILE", help="Read an image, with a model of images.")
 @series_options
 @click.option("--at", metavar="TIME", help="With --series: forecast from this time on.")
+@click.option("--user", metavar="USER", help="With a recommender: what it recommends, and why.")
+@click.option("--history", metavar="FILE", help="Of this table, not of the one it was trained on.")
 @click.option("--layer", type=Whole(0), help="This layer's attention, from 0; else the last one's.")
 @click.option("--head", type=Whole(0), help="Transformer: this head's, from 0; else their mean.")
 @click.option("--all", "everything", is_flag=True, help="Every layer and head, one by one.")
@@ -71,6 +74,8 @@ def read(
     file: str | None,
     image: str | None,
     at: str | None,
+    user: str | None,
+    history: str | None,
     layer: int | None,
     head: int | None,
     everything: bool,
@@ -97,6 +102,7 @@ def read(
     regard read --continue 8 "Tom said that" --sample --n-best 3
     regard read --image boot.png
     regard read --model runs/load --series load.csv --png forecast.png
+    regard read --model runs/items --user 7
 
     Each line is one more word: the bits that it was unexpected by, and the words read so far with
     the attention that the new word gives them, in hundredths. A classifier shows its label and the
@@ -107,7 +113,7 @@ def read(
     if series is not None:
         from regard.cli.shared.forecast import ForecastOptions, read_forecast
 
-        if sentences or any((file, image, everything, trace_to, words)):
+        if sentences or any((file, image, user, history, everything, trace_to, words)):
             raise RegardError(
                 "--series is read alone: of the other options it takes --model, --at, --layer, "
                 "--head, --json, --csv, --png, --html"
@@ -120,14 +126,19 @@ def read(
     for name, value in {"at": at, "csv": csv_to, "png": png}.items():
         if value is not None:
             raise RegardError(f"--{name} is of a forecast: it goes with --series")
+    unlike = (file, everything or None, trace_to, words, *sentences)
     if image is not None:
-        others = (file, layer, head, everything or None, trace_to, words)
-        if sentences or any(option is not None for option in others):
-            raise RegardError(
-                "--image is read alone: of the other options it takes --model, --json, --html"
-            )
+        _check_alone("image", "--json, --html", *unlike, user, history, layer, head)
         read_image(model or "fashion", image, json_to, html_to)
         return
+    if user is not None:
+        _check_alone("user", "--history, --layer, --head, --json", *unlike, html_to)
+        if model is None:
+            raise RegardError("no recommender comes with regard: --user needs --model RUN")
+        read_user(model, user, history, layer, head, json_to)
+        return
+    if history is not None:
+        raise RegardError("--history goes with --user, whose history is read")
     model = model or "lstmn"
     texts = texts_of(sentences, file, "read")
     if everything and (layer is not None or head is not None):
@@ -164,6 +175,12 @@ def read(
         write_json_lines((reading.summary().to_json() for reading in readings), json_to)
     else:
         _print(readings, layer, head, everything)
+
+
+def _check_alone(name: str, takes: str, *others: object) -> None:
+    """Raise if a thing that is no sentence is read with options that it does not take."""
+    if any(option is not None for option in others):
+        raise RegardError(f"--{name} is read alone: of the other options it takes --model, {takes}")
 
 
 def _check_going_on(

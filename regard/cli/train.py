@@ -39,6 +39,8 @@ FLAGS = {
     "time": "data.time",
     "decimal": "data.decimal",
     "gaps": "data.gaps",
+    "history": "data.history",
+    "items": "data.items",
     "vectors": "data.vectors",
     "valid": "data.valid",
     "test": "data.test",
@@ -118,7 +120,8 @@ def train() -> None:
     """Train a model on your own text.
 
     'regard train translate --help' says what training a translator takes, 'regard train lm --help'
-    what a language model takes, 'regard train classify --help' what a classifier takes.
+    what a language model takes, 'regard train classify --help' what a classifier takes, 'regard
+    train recommend --help' what a recommender takes.
     """
 
 
@@ -253,6 +256,29 @@ def forecast(**options: Any) -> None:
     run("forecast", options)
 
 
+@train.command()
+@click.option("--history", metavar="FILE", help="A table of user, item and time; tabs, or .csv.")
+@click.option("--columns", metavar="A=B,…", help="Names or numbers: user=1,item=2,time=4.")
+@click.option("--items", metavar="FILE", help="A table of items and their titles.")
+@click.option(
+    "--model", metavar="NAME", help="simple-rnn, simple-rnn+attention, lstm, lstmn, transformer."
+)
+@click.option("--size", metavar="SIZE", help="tiny, small or base.")
+@shared
+def recommend(**options: Any) -> None:
+    """Train a recommender on what users had, item after item.
+
+    \b
+    regard train recommend --history events.tsv --items titles.tsv -o runs/items
+    regard train recommend --history ratings.csv --model lstmn -o runs/lstmn
+
+    The last item of each user is kept to test on, the one before it to validate. 'regard evaluate'
+    ranks all items, beside popularity and the last item's successors; 'regard read --user' shows
+    what a recommendation looked at. All settings with a sentence for each: 'regard docs recommend'.
+    """
+    run("recommend", options)
+
+
 def run(task: str, options: dict[str, Any], reverse: bool = False) -> None:
     """Train as the options say; ``reverse``: with source and target swapped."""
     from regard.train.data.config import reversed_sides
@@ -318,8 +344,9 @@ def job_of(task: str) -> Job[Any, Any, Any, Any, Any]:
     from regard.train.tasks.forecast import Forecasts
     from regard.train.tasks.images import ClassifyImages
     from regard.train.tasks.lm import Language
+    from regard.train.tasks.recommend import Recommend
     from regard.train.tasks.translate import Translate
 
     jobs: list[Job[Any, Any, Any, Any, Any]]
-    jobs = [Translate(), Language(), Classify(), ClassifyImages(), Forecasts()]
+    jobs = [Translate(), Language(), Classify(), ClassifyImages(), Forecasts(), Recommend()]
     return next(job for job in jobs if job.task == task)

@@ -79,6 +79,13 @@ class LanguageModel(SequenceModel):
         """Logits (B, n, V), each from the tokens up to its own position."""
         return self.logits(self.features(ids, state).features)
 
+    def following(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        """Logits (B, V) of the token after the last of each row; ``lengths`` (B,) say which that
+        is, what stands behind it is padding."""
+        check_batch(ids, lengths)
+        read = self.features(ids).features
+        return self.logits(read[torch.arange(len(ids), device=ids.device), lengths - 1])
+
     def loss(self, ids: Tensor, lengths: Tensor, smoothing: float = 0.0) -> Loss:
         """The sum of the cross-entropies of ids[:, 1:], padding left out, and their number.
 

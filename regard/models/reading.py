@@ -168,7 +168,7 @@ def read_sentence(
         pieces,
         by_word(own, pieces.words, mean=False),
         float(surprisal[-1]),
-        _attention(trace, pieces.words),
+        attention_of(trace, pieces.words),
         trace,
     )
 
@@ -233,7 +233,7 @@ def prepared(tokens: Tokenizer, text: str) -> str:
     return " ".join(words)
 
 
-def _attention(trace: Trace, words: list[Word]) -> Array:
+def attention_of(trace: Trace, words: list[Word]) -> Array:
     """(layers, heads, words, words) of what the model noted."""
     found = [s for s in trace if s.name == "attention"]
     if not found:

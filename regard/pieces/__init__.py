@@ -4,6 +4,7 @@ pieces.py     the type: labels, places, words; of a text or of anything that has
 backdrop.py   the thing itself, where pieces are drawn on it
 image.py      an image as pieces: the patches that a model reads
 series.py     a series as pieces, and a forecast of it; clock.py its times, seriesfile.py its table
+history.py    a user's history as pieces: its items, of a catalogue of all
 text.py       a text as pieces, by the tokenizer of a model
 tokenizer.py  learned subwords: the tokenizer of the models that regard trains
 tokenise.py   words and marks of a sentence, without any model

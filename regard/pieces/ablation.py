@@ -100,7 +100,7 @@ class Ablation:
     baseline: Baseline | None = None
     estimate: EstimatedEffects | None = None
     kind: str = "head"
-    """What was taken away in turn: head, layer, link or word."""
+    """What was taken away in turn: head, layer, link or word; of a history item."""
     said: list[str] = field(default_factory=list)
     """What a reader must know: how heads were removed, what was left out."""
 

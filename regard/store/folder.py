@@ -2,6 +2,7 @@
 
 config.json          every setting, resolved
 tokens.json          the vocabulary; a config with "tokens" names another file for it
+items.json           of a recommender instead: the items it knows
 model.safetensors    the best weights so far; at the end the averaged ones if they are better
 log.jsonl            one line an event
 curves.png           loss and score over time
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from regard.errors import FileError
 from regard.files import write_text
+from regard.pieces.history import Catalogue
 from regard.pieces.tokenizer import Tokenizer
 
 if TYPE_CHECKING:  # a folder that is none is refused before torch is imported
@@ -37,12 +39,14 @@ Some = TypeVar("Some", bound="nn.Module")
 FORMAT = 1
 TOKENS = "tokens.json"
 BASELINES = "baselines.json"
+ITEMS = "items.json"
 TASKS = {
     "translate": "translator",
     "lm": "language model",
     "classify": "classifier",
     "images": "image classifier",
     "forecast": "forecaster",
+    "recommend": "recommender",
 }
 """What was trained for each task."""
 
@@ -89,6 +93,13 @@ class RunFolder:
     def read_tokens(self) -> Tokenizer:
         """The vocabulary; models that share one name its file, relative to their folder."""
         return Tokenizer.load(self.path / self.read_config().get("tokens", TOKENS))
+
+    def read_catalogue(self) -> Catalogue:
+        """The items that a recommender knows."""
+        try:
+            return Catalogue.from_text((self.path / ITEMS).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise FileError(f"cannot read {str(self.path / ITEMS)!r}: {error}") from error
 
 
 def load_translator(folder: str | os.PathLike[str]) -> tuple[Translator, Tokenizer]:
@@ -150,6 +161,15 @@ def load_forecaster(folder: str | os.PathLike[str]) -> tuple[Forecaster, Baselin
         raise FileError(f"cannot read {str(run.baselines)!r}: {error}") from error
     baselines = Baselines.from_text(text, repr(str(run.baselines)))
     return _weighted(run, Forecaster(ForecastConfig.from_dict(config["model"]))), baselines
+
+
+def load_recommender(folder: str | os.PathLike[str]) -> tuple[LanguageModel, Catalogue]:
+    """The recommender of a run folder, a language model whose words are items, and the items."""
+    from regard.models.language import LanguageConfig, LanguageModel
+
+    run, config = _opened(folder, "recommend")
+    model = _weighted(run, LanguageModel(LanguageConfig.from_dict(config["model"])))
+    return model, run.read_catalogue()
 
 
 def _opened(folder: str | os.PathLike[str], task: str) -> tuple[RunFolder, dict[str, Any]]:

@@ -243,6 +243,32 @@ class SeriesConfig:
         return [name.strip() for name in (self.columns or "").split(",") if name.strip()]
 
 
+@dataclass(frozen=True)
+class HistoryConfig:
+    """Where the histories of a recommender come from."""
+
+    history: str | None = None
+    """A table of user, item and time; tabs, or commas in .csv; may be gzip."""
+    columns: str | None = None
+    """The columns by name or number from 1: user=…,item=…,time=…; else by the first line."""
+    items: str | None = None
+    """A table of items and their titles, for people."""
+    max_length: int = 200
+    """Of a longer history the last items are read."""
+    shuffle: bool = True
+    """Items of equal time are trained on in another order in each pass."""
+
+    def __post_init__(self) -> None:
+        found = at_least(self, 2, "max_length")
+        if not self.history:
+            found.insert(0, "history is missing: a table of user, item and time")
+        try:
+            event_columns(self.columns)
+        except DataError as error:
+            found.append(str(error))
+        complain(found)
+
+
 PATHS = {
     *(
         f"{part}{side}"
@@ -262,6 +288,16 @@ def named_columns(text: str | None) -> tuple[str, str] | None:
     if named.keys() != {"source", "target"} or not all(named.values()):
         raise DataError(f"columns are written source=NAME,target=NAME; got {text!r}")
     return named["source"], named["target"]
+
+
+def event_columns(text: str | None) -> dict[str, str] | None:
+    """``user=a,item=b,time=c`` as a table; None of nothing."""
+    if text is None:
+        return None
+    named = dict(part.strip().partition("=")[::2] for part in text.split(","))
+    if named.keys() != {"user", "item", "time"} or not all(named.values()):
+        raise DataError(f"columns are written user=NAME,item=NAME,time=NAME; got {text!r}")
+    return named
 
 
 def reversed_sides(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,9 @@ job.py         a kind of training, from its data to its figures; textjob.py: on 
 translate.py   translators
 lm.py          language models
 classify.py    classifiers
+recommend.py   recommenders
 evaluate.py    how good a trained model is on text that it has not seen
 metrics.py     BLEU and chrF
 perplexity.py  how well a language model predicts a text
+ranking.py     where a recommender puts the right item among all; its baselines
 """

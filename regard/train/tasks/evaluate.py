@@ -18,6 +18,7 @@ from regard.store.folder import (
     load_forecaster,
     load_image_classifier,
     load_language_model,
+    load_recommender,
     load_translator,
 )
 from regard.train.data.config import ImagesConfig, SeriesConfig
@@ -33,6 +34,8 @@ from regard.train.tasks.forecast import errors_of, ways_of
 from regard.train.tasks.images import divided_images, said_of
 from regard.train.tasks.metrics import bleu, by_length, chrf
 from regard.train.tasks.perplexity import convention, score_text
+from regard.train.tasks.ranking import BASELINES, FIRST, Mean, Ranks, ranked
+from regard.train.tasks.recommend import Recommender, in_numbers, own_histories
 
 Figures = dict[str, Any]
 
@@ -157,6 +160,36 @@ def measure_images(run: RunFolder, name: str, images: str | None = None) -> Figu
     return {"images": len(held), **confused, "shown": []}
 
 
+def measure_recommender(run: RunFolder, name: str, history: str | None = None) -> Figures:
+    """Where the last item of each user stands among all items, beside what the baselines say."""
+    model, catalogue = load_recommender(run.path)
+    corpus = in_numbers(own_histories(run, name, history), catalogue)
+    most = run.read_config()["data"]["max_length"]
+    scorers = {model.config.model: Recommender(model, most)} | {
+        named: make(corpus.train, len(catalogue)) for named, make in BASELINES.items()
+    }
+    trials = corpus.trials(1)
+    found = {named: ranked(each, trials, catalogue.again) for named, each in scorers.items()}
+    own, *others = found.values()
+    best = max(others, key=lambda ranks: ranks.hits.mean())
+    return {
+        "users": len(trials),
+        "items": len(catalogue.items),
+        "first": FIRST,
+        "again": catalogue.again,
+        "rankings": [{"name": named, **_ranking(ranks)} for named, ranks in found.items()],
+        "ahead": {
+            "of": next(named for named, ranks in found.items() if ranks is best),
+            "hr": Mean.of(own.hits - best.hits)._asdict(),
+            "ndcg": Mean.of(own.gains - best.gains)._asdict(),
+        },
+    }
+
+
+def _ranking(ranks: Ranks) -> Figures:
+    return {"hr": Mean.of(ranks.hits)._asdict(), "ndcg": Mean.of(ranks.gains)._asdict()}
+
+
 def _own_images(run: RunFolder, name: str) -> LabelledImages:
     """The test part of what the model was trained on, read again."""
     config = run.read_config()
@@ -214,6 +247,7 @@ MEASURES: dict[str, Callable[..., Figures]] = {
     "classify": measure_classifier,
     "images": measure_images,
     "forecast": measure_forecaster,
+    "recommend": measure_recommender,
 }
 
 

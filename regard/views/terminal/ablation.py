@@ -42,10 +42,11 @@ def print_ablation(found: Ablation, console: Console, shown: int) -> None:
 def verdict(found: Ablation) -> list[str]:
     """Whether the weights told of the effects, what chance does, how good an estimate is."""
     lines = []
-    count = sum(1 for e in found.effects if e.head is not None and e.weight is not None)
+    items = found.kind == "item"
+    count = sum((items or e.head is not None) and e.weight is not None for e in found.effects)
     if found.correlation is not None:
         told = _told(found.correlation)
-        what = "links" if found.kind == "link" else "heads"
+        what = {"link": "links", "item": "items"}.get(found.kind, "heads")
         lines.append(
             f"Rank correlation of weight and |change| over {count} {what}: "
             f"{found.correlation:+.2f}. {told}"
@@ -95,16 +96,19 @@ def _estimates(found: Ablation, effects: list[Effect], shown: int) -> Table:
 def _table(found: Ablation, shown: int) -> Table:
     effects = found.ranked()
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("taken away", style="cyan", no_wrap=True)
+    table.add_column("taken away", style="cyan", no_wrap=True, max_width=40)
     kl = any(e.kl is not None for e in effects)
     for column in ("weight", found.metric, "change", *(["KL"] if kl else [])):
         table.add_column(column, justify="right", no_wrap=True)
     texts = any(e.text is not None for e in effects)
-    table.add_column("then it writes" if texts else "")  # the one that wraps where it is narrow
+    then = "then first" if found.kind == "item" else "then it writes"
+    table.add_column(then if texts else "")  # the one that wraps where it is narrow
     most = max((abs(e.change) for e in effects), default=0.0) or 1.0
     for effect in effects[:shown]:
         weight = "-" if effect.weight is None else f"{effect.weight:.3f}"
-        cells = [name(effect), weight, f"{effect.value:.4f}", f"{effect.change:+.4f}"]
+        item = effect.key if found.kind == "item" else None
+        taken = name(effect) if item is None else visible(item.text)
+        cells = [taken, weight, f"{effect.value:.4f}", f"{effect.change:+.4f}"]
         if kl:
             cells.append("-" if effect.kl is None else f"{effect.kl:.4f}")
         last = cut(visible(effect.text), 200) if effect.text is not None else ""

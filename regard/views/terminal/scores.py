@@ -1,5 +1,4 @@
-"""Scores on the terminal: the figures of a translator, a language model, a classifier or a
-forecaster."""
+"""Scores on the terminal: the figures of whatever was evaluated."""
 
 from __future__ import annotations
 
@@ -21,6 +20,8 @@ def print_scores(figures: Mapping[str, Any], console: Console) -> None:
         lines = language_lines(figures)
     elif "errors" in figures:
         lines = forecaster_lines(figures)
+    elif "rankings" in figures:
+        lines = ranking_lines(figures)
     else:
         lines = classifier_lines(figures)
     console.print("\n".join(lines), markup=False, soft_wrap=True, highlight=False)
@@ -54,6 +55,29 @@ def language_lines(figures: Mapping[str, Any]) -> list[str]:
     if figures["words"] != figures["tokens"]:
         lines.append(f"perplexity {figures['word_perplexity']:.2f} per word between spaces")
     return [*lines, figures["convention"]]
+
+
+def ranking_lines(figures: Mapping[str, Any]) -> list[str]:
+    """HR and NDCG of a recommender and of its baselines, with standard errors."""
+    first, ahead = figures["first"], figures["ahead"]
+    had = "those that a user had too" if figures["again"] else "but those that the user had"
+    lines = [
+        f"{figures['users']:,} users; all {figures['items']:,} items are ranked, {had}",
+        "",
+        f"{'':<24}{f'HR@{first}':>14}{f'NDCG@{first}':>18}",
+    ]
+    for each in figures["rankings"]:
+        hr, ndcg = (f"{each[k]['value']:.3f} ± {each[k]['error']:.3f}" for k in ("hr", "ndcg"))
+        lines.append(f"{each['name']:<24}{hr:>14}{ndcg:>18}")
+    hr, ndcg = ahead["hr"], ahead["ndcg"]
+    beaten = "beats it" if hr["value"] > 2 * hr["error"] else "does not clearly beat it"
+    return [
+        *lines,
+        "",
+        f"difference to {ahead['of']}, user by user: HR {hr['value']:+.3f} ± {hr['error']:.3f}, "
+        f"NDCG {ndcg['value']:+.3f} ± {ndcg['error']:.3f}: {beaten}",
+        "± is one standard error over users, of this one training run",
+    ]
 
 
 def classifier_lines(figures: Mapping[str, Any]) -> list[str]:
