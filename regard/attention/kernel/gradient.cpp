@@ -59,7 +59,7 @@ struct Backward {
   const Gradient& g;
   Plan& plan;
   int width, wide;  // of queries and keys, of values, up to a whole vector
-  int columns;      // keys, up to a whole panel
+  int columns;      // keys, up to a whole vector
   int64_t stride;   // between rows of weights
 
   // of a task
@@ -69,19 +69,21 @@ struct Backward {
   int64_t head;
   float *query, *d_out, *weights, *d_scores, *d_query;
   int *first, *last;
+  bool* masked;  // whether a key in reach may be forbidden
 
   Backward(const CallBack& back, Plan& p) : c(back.call), g(back.gradient), plan(p) {
     width = rounded_up(int(c.width), W);
     wide = rounded_up(int(c.value_width), W);
-    columns = rounded_up(int(c.keys), KEYS);
+    columns = rounded_up(int(c.keys), W);
     stride = columns + W;
   }
 
   void lay_out(Arena& arena) {
     keys = arena.take<float>(int64_t(columns) * width);
     values = arena.take<float>(int64_t(columns) * wide);
-    key_panels = arena.take<float>(int64_t(columns) * width);
-    value_panels = arena.take<float>(int64_t(columns) * wide);
+    int64_t packed = rounded_up(columns, KEYS);
+    key_panels = arena.take<float>(packed * width);
+    value_panels = arena.take<float>(packed * wide);
     d_keys = arena.take<float>(int64_t(columns) * width);
     d_values = arena.take<float>(int64_t(columns) * wide);
     query = arena.take<float>(int64_t(ROWS) * QUERY_STRIDE);
@@ -91,6 +93,7 @@ struct Backward {
     d_query = arena.take<float>(int64_t(ROWS) * width);
     first = arena.take<int>(ROWS);
     last = arena.take<int>(ROWS);
+    masked = arena.take<bool>(ROWS);
   }
 
   void run() {
@@ -173,13 +176,22 @@ struct Backward {
 
   // A mask of the keys alone is mostly padding: what lies outside of it is out of reach.
   void find_reach(int r, int64_t i) {
+    bool of_keys = c.mask.data && c.mask.row == 0;
+    if (r && of_keys && c.before == regard::UNBOUNDED && c.after == regard::UNBOUNDED) {
+      first[r] = first[r - 1], last[r] = last[r - 1], masked[r] = masked[r - 1];
+      return;
+    }
     first[r] = first_key(c, i);
     last[r] = most_of(first[r], last_key(c, i));
     if (c.lse[(b * c.heads + head) * c.queries + i] == -INFINITY) last[r] = first[r];
-    if (!c.mask.data || c.mask.row != 0) return;
+    masked[r] = c.mask.data;
+    if (!of_keys) return;
     const uint8_t* allowed = mask_of(i);
     while (first[r] < last[r] && !allowed[first[r] * c.mask.column]) ++first[r];
     while (first[r] < last[r] && !allowed[(last[r] - 1) * c.mask.column]) --last[r];
+    int j = first[r];
+    while (j < last[r] && allowed[j * c.mask.column]) ++j;
+    masked[r] = j < last[r];
   }
 
   const uint8_t* mask_of(int64_t i) const {
@@ -214,7 +226,7 @@ struct Backward {
     for (int j = from; j < to; j += W) {
       Ints key = lanes() + j;
       Ints seen = (key >= first[r]) & (key < last[r]);
-      if (c.mask.data) seen &= allowed(i, j);
+      if (masked[r]) seen &= allowed(i, j);
       Vec a = exp2_of_any(load(w + j) * scale - lse, all(LOG2E));
       a = seen ? a : Vec{};
       Vec d_a = seen ? load(d + j) : Vec{};
@@ -235,9 +247,11 @@ struct Backward {
 
   Ints allowed(int64_t i, int j) const {
     const uint8_t* p = mask_of(i) + j * c.mask.column;
-    Ints seen = {};
+    int32_t seen[W] = {};
     for (int n = least_of(W, int(c.keys) - j), l = 0; l < n; ++l) seen[l] = p[l * c.mask.column];
-    return seen != 0;
+    Ints bits;
+    memcpy(&bits, seen, sizeof bits);
+    return bits != 0;
   }
 
   // d_query = d_scores keys

@@ -14,13 +14,16 @@ from regard.attention.kernel.library import Kernel
 from regard.attention.rule import Rule
 from regard.attention.wanted import Wanted
 
-MOST_TOKENS = 256
-"""More queries or keys than this go to PyTorch: its large matrix products catch up."""
+LEAST_ROWS, MOST_TOKENS = 1024, 2048
+"""Queries of all heads together, and queries or keys of one, between which the kernel was measured
+to be faster (benchmarks/gradient.py): below, PyTorch's calls cost less; beyond, nobody looked."""
 
 
 def usable(query: Tensor, key: Tensor, value: Tensor) -> Kernel | None:
     """The kernel, if it computes the gradient of these tensors, and faster than PyTorch."""
     if query.dtype != torch.float32 or max(query.shape[-2], key.shape[-2]) > MOST_TOKENS:
+        return None
+    if query.shape[:-1].numel() < LEAST_ROWS:
         return None
     with torch.no_grad():
         return native.usable(query, key, value)
@@ -33,7 +36,7 @@ def run(it: Kernel, query: Tensor, key: Tensor, value: Tensor, rule: Rule) -> Te
     key head by one thread: the same call gives the same bits.
     """
     allowed = None if rule.mask is None else rule.mask.allowed
-    context: Tensor = _Attention.apply(query, key, value, allowed, it, rule)
+    context: Tensor = _Attention.apply(query, key, value, allowed, it, rule)  # type: ignore[no-untyped-call]
     return context
 
 
@@ -56,7 +59,7 @@ class _Attention(torch.autograd.Function):
         return context
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, d_context: Tensor) -> tuple[Tensor | None, ...]:
         query, key, value, lse, _ = ctx.saved_tensors
         call, _kept = native.describe(query, key, value, ctx.rule)
