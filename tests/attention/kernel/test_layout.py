@@ -53,7 +53,7 @@ def test_the_library_has_every_place(kernels: list[Kernel]) -> None:
 @pytest.mark.parametrize(
     ("change", "expected", "got"),
     [
-        (lambda p: p[:-1], "('Look.d_v', 368, 32)", "None"),
+        (lambda p: p[:-1], "('Look.d_recency', 408, 32)", "None"),
         (lambda p: [*p, ("Look.d_w", 400, 8)], "None", "('Look.d_w', 400, 8)"),
         (lambda p: [("Array", 0, 48), *p[1:]], "('Array', 0, 40)", "('Array', 0, 48)"),
     ],
