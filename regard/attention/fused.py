@@ -1,8 +1,9 @@
 """Fused: the scores that a fused kernel can compute, brought to the form it is fast in.
 
-A fused kernel never holds the (q, k) weights. Without gradients it is regard's own, where that is
-there. Else it is PyTorch's, which wants four axes, one width, one leading shape, and a causal rule
-as a flag; everything here is about handing it that, and nothing here changes a value.
+A fused kernel never holds the (q, k) weights. Without gradients, or with those of short texts, it
+is regard's own, where that is there. Else it is PyTorch's, which wants four axes, one width, one
+leading shape, and a causal rule as a flag; everything here is about handing it that, and nothing
+here changes a value.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from regard.attention.kernel import gradient
 from regard.attention.kernel import run as native
 from regard.attention.kernel.library import Kernel
 from regard.attention.mask import Mask
@@ -56,9 +58,11 @@ def fused(
         with torch.autocast("cpu", enabled=False):
             return fused(query.float(), key.float(), value.float(), mask, scale, groups, dropout)
     q, k, v = query.shape, key.shape, value.shape
-    kernel = None if dropout else native.usable(query, key, value)
-    if kernel is not None:
-        return _native(kernel, query, key, value, Rule(scale, mask), groups)
+    if not dropout:
+        for trains, usable in ((False, native.usable), (True, gradient.usable)):
+            kernel = usable(query, key, value)
+            if kernel is not None:
+                return _native(kernel, query, key, value, Rule(scale, mask), groups, trains)
     is_causal, allowed = False, None
     if mask is not None:
         before, after = mask.reach
@@ -108,6 +112,7 @@ def _native(
     value: Tensor,
     rule: Rule,
     groups: int,
+    trains: bool,
 ) -> Tensor:
     """The native kernel, which takes any strides, widths, windows and masks of four axes."""
     q, mask, lead = query.shape, rule.mask, None
@@ -116,8 +121,12 @@ def _native(
     if mask is not None and mask.allowed is not None and mask.allowed.dim() > 2:
         allowed = _mask_axes(mask.allowed, q[:-2] if lead is None else lead)
         rule = replace(rule, mask=replace(mask, allowed=allowed))
-    context, _ = native.run(kernel, query, key, value, rule)
-    assert context is not None
+    if trains:
+        context = gradient.run(kernel, query, key, value, rule)
+    else:
+        found, _ = native.run(kernel, query, key, value, rule)
+        assert found is not None
+        context = found
     return context if lead is None else context.reshape(*lead, *context.shape[-2:])
 
 

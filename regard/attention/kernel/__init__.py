@@ -5,6 +5,9 @@ kernel.h       the interface: one call, plain fields       build.py    compiled 
 layout.h       its fields as numbers, to be compared with  layout.py   the same fields in Python
 attention.cpp  a task, its blocks of queries, chunks       library.py  found, checked, loaded
 tile.h         the two matrix products                     run.py      tensors in, tensors out
+gradient.h     the interface of its gradient               gradient.py  with gradients asked for
+gradient.cpp   back through a task                         arena.h     memory of a thread
+reach.h        which keys a query may see
 top.h, pool.h  statistics of rows                          vector.h    one vector, any width
 dispatch.cpp   which variant, which thread                 read.h      any strides, any dtype
 additive.h     the interface of additive attention         additive.py  its tensors

@@ -8,9 +8,10 @@
 // overflow; elsewhere scores are stored first, then read again for their maximum (`settle`). Both
 // ways round alike, so that no key out of a query's sight changes even the last bit of its row.
 #include <math.h>
-#include <stdlib.h>
 
+#include "arena.h"
 #include "kernel.h"
+#include "reach.h"
 #include "read.h"
 #include "tile.h"
 #include "top.h"
@@ -35,19 +36,6 @@ constexpr float SMALL_SUM = 1e-3f, SMALL = 1e-30f;  // weights and outputs that 
 
 INLINE int least_of(int a, int b) { return a < b ? a : b; }
 INLINE int most_of(int a, int b) { return a > b ? a : b; }
-
-// Memory for one thread, cut into aligned pieces; twice: once to count, once to hand out.
-struct Arena {
-  char* base = nullptr;
-  size_t used = 0;
-
-  template <class T>
-  T* take(int64_t n) {
-    T* piece = reinterpret_cast<T*>(base + used);
-    used += (size_t(n) * sizeof(T) + 63) / 64 * 64;
-    return piece;
-  }
-};
 
 // A run of at most QUERIES rows of a block: they go through the same tiles.
 struct Panel {
@@ -184,8 +172,8 @@ struct Worker {
   void do_task(int64_t from, int64_t to) {
     int64_t groups = c.heads / c.key_heads;
     direct = groups * (to - from) <= DIRECT;
-    key_from = first_key(from) / KEYS * KEYS;
-    key_to = last_key(to - 1);
+    key_from = first_key(c, from) / KEYS * KEYS;
+    key_to = last_key(c, to - 1);
     if (key_from < key_to) {
       if (!direct) pack_keys();
       if (c.value.data && !plain_values) pack_values();
@@ -205,16 +193,6 @@ struct Worker {
         do_block(int(stop - start));
       }
     }
-  }
-
-  int first_key(int64_t i) const {
-    int64_t j = i + c.keys - c.queries - c.before;
-    return int(j < 0 ? 0 : j > c.keys ? c.keys : j);
-  }
-
-  int last_key(int64_t i) const {
-    int64_t j = i + c.keys - c.queries + c.after + 1;
-    return int(j < 0 ? 0 : j > c.keys ? c.keys : j);
   }
 
   // Keys [at, at + W) as rows of floats `step` apart; rows beyond the last key are zeros.
@@ -338,8 +316,8 @@ struct Worker {
       Vec square = {};
       for (int d = 0; d < width; d += W) square += load(q + d) * load(q + d);
       norm[r] = sqrtf(sum(square));
-      first[r] = first_key(query_of[r]);
-      last[r] = most_of(first[r], last_key(query_of[r]));
+      first[r] = first_key(c, query_of[r]);
+      last[r] = most_of(first[r], last_key(c, query_of[r]));
       if (c.mask.data && c.mask.row == 0) trim(r);
       if (c.out.data) {  // it is written in the end, and comes into the cache meanwhile
         const char* to = place(c.out, regard::FLOAT32, b, head_of[r], query_of[r]);
@@ -712,16 +690,5 @@ struct Worker {
 
 extern "C" void VARIANT_OF(work)(const regard::Call& call, regard::Plan& plan) {
   Worker worker(call, plan);
-  Arena arena;
-  worker.lay_out(arena);
-  void* memory = nullptr;
-  if (posix_memalign(&memory, 64, arena.used) != 0) {
-    __atomic_store_n(&plan.failed, 1, __ATOMIC_RELAXED);
-    return;
-  }
-  arena.base = static_cast<char*>(memory);
-  arena.used = 0;
-  worker.lay_out(arena);
-  worker.run();
-  free(memory);
+  if (!work_in_arena(worker)) __atomic_store_n(&plan.failed, 1, __ATOMIC_RELAXED);
 }

@@ -74,7 +74,7 @@ def build(folder: Path = HERE, machine: str | None = None) -> Path:
         jobs = [
             (f"-DREGARD_VARIANT={name}", *KERNEL, *flags, f"{source}.cpp", f"{source}-{name}.o")
             for name, flags in variants(machine).items()
-            for source in ("attention", "additive")
+            for source in ("attention", "gradient", "additive")
         ]
         jobs.append((f'-DREGARD_SOURCES="{digest()}"', "-O2", "dispatch.cpp", "dispatch.o"))
 

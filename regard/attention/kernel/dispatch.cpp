@@ -11,10 +11,14 @@
 #endif
 
 #include "additive.h"
+#include "gradient.h"
 #include "kernel.h"
 #include "layout.h"
 
+using regard::BackWork;
 using regard::Call;
+using regard::CallBack;
+using regard::Gradient;
 using regard::Look;
 using regard::LookWork;
 using regard::Plan;
@@ -31,6 +35,7 @@ using regard::Work;
 
 #define DECLARED(variant)                                  \
   void REGARD_EXPANDED(work, variant)(const Call&, Plan&); \
+  void REGARD_EXPANDED(attend_back, variant)(const CallBack&, Plan&); \
   void REGARD_EXPANDED(look, variant)(const Look&, Step&); \
   void REGARD_EXPANDED(look_back, variant)(const Look&, Step&);
 extern "C" {
@@ -47,11 +52,13 @@ struct Variant {
   const char* name;
   bool (*runs_here)();
   Work work;
+  BackWork attend_back;
   LookWork look, look_back;
 };
 #define NAME_OF(v) #v
 #define OF(v, runs) \
-  {NAME_OF(v), runs, REGARD_EXPANDED(work, v), REGARD_EXPANDED(look, v), REGARD_EXPANDED(look_back, v)}
+  {NAME_OF(v), runs, REGARD_EXPANDED(work, v), REGARD_EXPANDED(attend_back, v), \
+   REGARD_EXPANDED(look, v), REGARD_EXPANDED(look_back, v)}
 
 bool always() { return true; }
 #if defined(__x86_64__) && !defined(REGARD_ONLY_PORTABLE)
@@ -189,6 +196,19 @@ EXPORT int regard_attend(int variant, const Call* call) {
   run_on(threads, Job<Call, Plan>{c, plan, VARIANTS[variant].work});
   if (plan.received) add_parts(c, plan);
   free(plan.received);
+  return plan.failed ? 1 : 0;
+}
+
+// The gradient of a call that kept its log-sum-exp. 0, or 1 if there is not enough memory.
+EXPORT int regard_attend_back(int variant, const Call* call, const Gradient* gradient) {
+  const Call& c = *call;
+  Plan plan = {};
+  plan.tasks = c.batch * c.key_heads;
+  int64_t threads = usable_threads(c.threads < plan.tasks ? c.threads : plan.tasks);
+  plan.at_once = plan.tasks / (2 * TASKS_A_THREAD * (threads > 0 ? threads : 1));
+  if (plan.at_once < 1) plan.at_once = 1;
+  CallBack back = {c, *gradient};
+  run_on(threads, Job<CallBack, Plan>{back, plan, VARIANTS[variant].attend_back});
   return plan.failed ? 1 : 0;
 }
 

@@ -1,9 +1,10 @@
-// The structures of kernel.h and additive.h as numbers, which the caller compares with its own
+// The structures of kernel.h, gradient.h and additive.h as numbers, which the caller compares with its own
 // (layout.py): the size of each, and the place and the size of every field, in bytes.
 #pragma once
 #include <stddef.h>
 
 #include "additive.h"
+#include "gradient.h"
 #include "kernel.h"
 
 namespace regard {
@@ -28,6 +29,9 @@ constexpr Place LAYOUT[] = {
     FIELD(Call, top_keys), FIELD(Call, cell_rows), FIELD(Call, cell_columns),
     FIELD(Call, pooled_max), FIELD(Call, pooled_mean), FIELD(Call, threads), FIELD(Call, scale),
     FIELD(Call, softcap),
+    WHOLE(Gradient),
+    FIELD(Gradient, d_out), FIELD(Gradient, d_query), FIELD(Gradient, d_key),
+    FIELD(Gradient, d_value),
     WHOLE(Tape),
     FIELD(Tape, data), FIELD(Tape, step), FIELD(Tape, sequence), FIELD(Tape, slot),
     WHOLE(Look),

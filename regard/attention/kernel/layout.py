@@ -1,7 +1,7 @@
 """Layout: the structures that the kernel is called with, field by field.
 
-kernel.h and additive.h declare the same for C++. The library describes its own, and is used only
-if the two descriptions are one.
+kernel.h, gradient.h and additive.h declare the same for C++. The library describes its own, and is
+used only if the two descriptions are one.
 """
 
 from __future__ import annotations
@@ -62,6 +62,17 @@ class CallLayout(ctypes.Structure):
     ]
 
 
+class GradientLayout(ctypes.Structure):
+    """``Gradient``: of the output of a call, and of what went into it."""
+
+    _fields_ = [
+        ("d_out", ArrayLayout),
+        ("d_query", ArrayLayout),
+        ("d_key", ArrayLayout),
+        ("d_value", ArrayLayout),
+    ]
+
+
 class TapeLayout(ctypes.Structure):
     """``Tape``: a tensor over (step, sequence, slot) and a last axis without gaps."""
 
@@ -94,7 +105,13 @@ class LookLayout(ctypes.Structure):
     ]
 
 
-STRUCTURES: tuple[type[ctypes.Structure], ...] = (ArrayLayout, CallLayout, TapeLayout, LookLayout)
+STRUCTURES: tuple[type[ctypes.Structure], ...] = (
+    ArrayLayout,
+    CallLayout,
+    GradientLayout,
+    TapeLayout,
+    LookLayout,
+)
 
 
 class PlaceLayout(ctypes.Structure):

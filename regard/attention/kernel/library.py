@@ -10,7 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regard.attention.kernel import build
-from regard.attention.kernel.layout import CallLayout, LookLayout, PlaceLayout, difference
+from regard.attention.kernel.layout import (
+    CallLayout,
+    GradientLayout,
+    LookLayout,
+    PlaceLayout,
+    difference,
+)
 from regard.attention.private import UNKNOWN
 from regard.errors import ConfigError
 
@@ -38,6 +44,10 @@ class Kernel:
         if self.library.regard_attend(self.number, call):
             raise MemoryError("the attention kernel found no memory for its working space")
 
+    def attend_back(self, call: CallLayout, gradient: GradientLayout) -> None:
+        if self.library.regard_attend_back(self.number, call, gradient):
+            raise MemoryError("the gradient of attention found no memory for its working space")
+
     def look(self, call: LookLayout, back: bool, t: int, start: int, stop: int) -> None:
         self.library.regard_look(self.number, call, back, t, start, stop)
 
@@ -55,6 +65,8 @@ def load(path: Path, wanted: str = "") -> Kernel | str:
         library.regard_layout.restype = ctypes.POINTER(PlaceLayout)
         number, long = ctypes.c_int, ctypes.c_int64
         library.regard_attend.argtypes = (number, ctypes.POINTER(CallLayout))
+        gradient = ctypes.POINTER(GradientLayout)
+        library.regard_attend_back.argtypes = (number, ctypes.POINTER(CallLayout), gradient)
         look = ctypes.POINTER(LookLayout)
         library.regard_look.argtypes = (number, look, number, long, long, long)
         library.regard_look.restype = None

@@ -51,6 +51,27 @@ def run(
     Query (batch, heads, q, d), key and value (batch, key heads, k, …), any strides. The rule's
     mask and bias are broadcastable to (batch, heads, q, k).
     """
+    batch, heads, queries, _ = query.shape
+    call, kept = describe(query, key, value, rule)
+    # Tensors that the kernel has the address of are named, so that they live until it is done.
+    out = found = None
+    if value is not None:  # heads beside each other, ready to be concatenated
+        out = torch.empty(batch, queries, heads, value.shape[-1]).transpose(1, 2)
+        call.out = array(out)
+    if wanted is not None:
+        keys = key.shape[2]
+        grid = wanted.grid(queries, keys)
+        found = _empty(wanted, grid, (batch, heads, queries), keys)
+        _point_to(call, found, grid)
+    it.attend(call)
+    del kept
+    return out if out is None or out.dtype == query.dtype else out.to(query.dtype), found
+
+
+def describe(
+    query: Tensor, key: Tensor, value: Tensor | None, rule: Rule
+) -> tuple[CallLayout, list[Tensor]]:
+    """What goes into a call, and the tensors made for it, which must live as long as it."""
     batch, heads, queries, width = query.shape
     key_heads, keys = key.shape[1], key.shape[2]
     before, after = (None, None) if rule.mask is None else rule.mask.reach
@@ -69,25 +90,18 @@ def run(
         threads=torch.get_num_threads(),
         scale=rule.scale,
     )
+    if value is not None:
+        call.value, call.value_width = array(value), value.shape[-1]
     if rule.softcap:
         call.softcap = rule.softcap
-    # Tensors that the kernel has the address of are named, so that they live until it is done.
-    out = found = None
-    if value is not None:  # heads beside each other, ready to be concatenated
-        out = torch.empty(batch, queries, heads, value.shape[-1]).transpose(1, 2)
-        call.value, call.out, call.value_width = array(value), array(out), value.shape[-1]
+    kept = []
     if rule.mask is not None and rule.mask.allowed is not None:
-        allowed = rule.mask.allowed.expand(batch, heads, queries, keys)
-        call.mask = array(allowed)
+        kept.append(rule.mask.allowed.expand(batch, heads, queries, keys))
+        call.mask = array(kept[-1])
     if rule.bias is not None:
-        bias = rule.bias.detach().float().expand(batch, heads, queries, keys)
-        call.bias = array(bias)
-    if wanted is not None:
-        grid = wanted.grid(queries, keys)
-        found = _empty(wanted, grid, (batch, heads, queries), keys)
-        _point_to(call, found, grid)
-    it.attend(call)
-    return out if out is None or out.dtype == query.dtype else out.to(query.dtype), found
+        kept.append(rule.bias.detach().float().expand(batch, heads, queries, keys))
+        call.bias = array(kept[-1])
+    return call, kept
 
 
 def _empty(

@@ -32,6 +32,7 @@ def declared(header: str, name: str) -> list[str]:
     [
         ("kernel.h", layout.ArrayLayout),
         ("kernel.h", layout.CallLayout),
+        ("gradient.h", layout.GradientLayout),
         ("additive.h", layout.TapeLayout),
         ("additive.h", layout.LookLayout),
     ],
