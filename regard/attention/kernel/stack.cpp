@@ -151,7 +151,8 @@ struct Part {
   const Rows& r;
   int64_t from, to;           // sentences
   int64_t begin, n;           // their first row, how many
-  float *x, *y, *wide, *scores;  // (n, width) twice, (n, the widest between), the longest look
+  float *x = nullptr, *y = nullptr, *wide = nullptr, *scores = nullptr;
+  // (n, width) twice, (n, the widest between), the longest look
 
   void run() const {
     enter();
@@ -208,7 +209,7 @@ struct Part {
   // An encoder: every row looks at all of its sentence.
   void look_around() const {
     int64_t width = stack.width;
-    each_row([&](int64_t s, int64_t row, int64_t own) {
+    each_row([&](int64_t s, int64_t, int64_t own) {
       const float* keys = wide + (r.first[s] - begin) * 3 * width + width;
       attend(wide + own * 3 * width, r.first[s + 1] - r.first[s], y + own * width,
              [=](int64_t i) { return keys + i * 3 * width; });

@@ -78,7 +78,7 @@ class PackedStack:
     def _layer(self, layer: StackLayer) -> LayerLayout:
         made = LayerLayout()
         for name, part in zip(layer._fields, layer, strict=True):
-            if name.endswith("norm"):
+            if isinstance(part, nn.LayerNorm):
                 setattr(made, name, self._norm(part))
             elif part is not None:
                 linears = [part] if isinstance(part, nn.Linear) else part

@@ -183,15 +183,15 @@ class _BeamSearch:
         done = hopeless | (length >= limits) | (self.found[self.active] >= self.beam)
         if not done.any():
             return None
-        self._cut((done & (last == -math.inf)).nonzero()[0], totals, rows, tokens, length)
-        return (~done).nonzero()[0]
+        self._cut(np.flatnonzero(done & (last == -math.inf)), totals, rows, tokens, length)
+        return np.flatnonzero(~done)
 
     def _cut(self, lines: Array, totals: Array, rows: Array, tokens: Array, length: int) -> None:
         """These lines' sentences have too few finished hypotheses: unfinished ones go behind."""
         ends, scores = _ends(length, rows, tokens), totals / length**self.penalty
         for line in lines:
             sentence = self.active[line]
-            free = (self.best[sentence] == -math.inf).nonzero()[0][: totals.shape[1]]
+            free = np.flatnonzero(self.best[sentence] == -math.inf)[: totals.shape[1]]
             self.best[sentence, free] = scores[line, : len(free)]
             self.ends[sentence, free] = ends[line, : len(free)]
 

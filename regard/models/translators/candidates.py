@@ -24,8 +24,8 @@ def best_tokens(logits: Tensor, scores: Tensor, count: int) -> tuple[Tensor, Ten
     (sentences, beams) float64. Returns the totals (sentences, count), best first, and their
     places b · V + v.
     """
-    if (found := choose(logits, scores, count, NEVER)) is not None:
-        return found
+    if (chosen := choose(logits, scores, count, NEVER)) is not None:
+        return chosen
     sentences, beams = scores.shape
     size = logits.shape[-1]
     norms = log_norms(logits)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -55,7 +55,7 @@ class NativeTransformer:
     def __init__(self, it: Kernel, parts: Parts) -> None:
         config, vocabulary = parts.config, parts.vocabulary
         tied = vocabulary.tied
-        shared = {
+        shared: dict[str, Any] = {
             "heads": config.heads,
             "before": config.norm == "pre",
             "activation": config.activation or "relu",
