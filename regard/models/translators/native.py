@@ -37,7 +37,7 @@ KNOWN = {
 """What a Transformer is made of. A module of another class computes nobody knows what."""
 
 
-class Parts(NamedTuple):
+class TransformerParts(NamedTuple):
     """What a Transformer translator consists of."""
 
     config: TranslatorConfig
@@ -52,7 +52,7 @@ class Parts(NamedTuple):
 class NativeTransformer:
     """The weights of a Transformer, laid out for the kernel."""
 
-    def __init__(self, it: Kernel, parts: Parts) -> None:
+    def __init__(self, it: Kernel, parts: TransformerParts) -> None:
         config, vocabulary = parts.config, parts.vocabulary
         tied = vocabulary.tied
         shared: dict[str, Any] = {
@@ -192,7 +192,7 @@ class _Made(NamedTuple):
 _made: WeakKeyDictionary[nn.Module, _Made] = WeakKeyDictionary()
 
 
-def native_of(model: nn.Module, parts: Parts) -> NativeTransformer | None:
+def native_of(model: nn.Module, parts: TransformerParts) -> NativeTransformer | None:
     """The model as the kernel runs it; None where its own modules must run."""
     it = kernel()
     if it is None or model.training or torch.is_grad_enabled() or recording() or watched():

@@ -14,7 +14,7 @@ from regard.models.padding import RealRows, pick, real_rows
 from regard.models.positions import Positions
 from regard.models.translators.base import DecoderState, DecoderStep, Translator
 from regard.models.translators.config import TranslatorConfig
-from regard.models.translators.native import NativeState, Parts, native_of
+from regard.models.translators.native import NativeState, TransformerParts, native_of
 from regard.record import scope
 
 
@@ -123,8 +123,8 @@ class Transformer(Translator):
             cross=[KeyValueCache() for _ in range(layers)],
         )
 
-    def _parts(self) -> Parts:
-        return Parts(
+    def _parts(self) -> TransformerParts:
+        return TransformerParts(
             self.config,
             self.vocabulary,
             self.positions,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import torch
@@ -11,6 +12,7 @@ from torch import Tensor, nn
 
 from regard.attention.kernel.library import SWITCH, kernel
 from regard.errors import RegardError
+from regard.models.layers import DecoderLayer
 from regard.models.sampling import Sampling
 from regard.models.translators.beam import hypotheses, translate_batch
 from regard.models.translators.native import NativeState
@@ -34,10 +36,16 @@ def no_gradients() -> Iterator[None]:
         yield
 
 
-def single(**changes: object) -> Transformer:
+def single(**changes: Any) -> Transformer:
     made = model("transformer", **changes).float()
     assert isinstance(made, Transformer)
     return made
+
+
+def layer(made: Transformer, number: int) -> DecoderLayer:
+    found = made.decoder[number]
+    assert isinstance(found, DecoderLayer)
+    return found
 
 
 def run(made: Transformer, threads: int = 1) -> list[tuple[Tensor, Tensor]]:
@@ -76,7 +84,7 @@ def compare(got: list[tuple[Tensor, Tensor]], expected: list[tuple[Tensor, Tenso
     ids=str,
 )
 def test_every_variant_is_the_modules_in_float64(
-    variant: str, changes: dict[str, object], monkeypatch: pytest.MonkeyPatch
+    variant: str, changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(SWITCH, variant)
     made = single(**changes)
@@ -131,7 +139,7 @@ def test_whoever_looks_inside_gets_the_modules() -> None:
     made.train()
     assert by_modules(made)
     made.eval()
-    for module in (made.decoder[1], made.decoder[2].cross.output, made.vocabulary):
+    for module in (made.decoder[1], layer(made, 2).cross.output, made.vocabulary):
         hook = module.register_forward_hook(lambda *_: None)
         assert by_modules(made)
         hook.remove()
@@ -147,16 +155,16 @@ def test_a_part_of_another_class_gets_the_modules() -> None:
             return 2 * super().forward(x)
 
     made = single()
-    made.decoder[0].feedforward.inner = Doubled(10, 17)
+    layer(made, 0).feedforward.inner = Doubled(10, 17)
     assert by_modules(made)
     made = single()
-    made.decoder[0].feedforward.inner.forward = lambda x: x  # type: ignore[method-assign]
+    layer(made, 0).feedforward.inner.forward = lambda x: x  # type: ignore[assignment, method-assign]
     assert by_modules(made)
 
 
 def test_changed_weights_are_seen() -> None:
     made = single()
-    linear = made.decoder[0].feedforward.inner
+    linear = layer(made, 0).feedforward.inner
 
     def same() -> None:
         compare(run(made), run(copy.deepcopy(made).double()))
