@@ -1,34 +1,40 @@
 """Training and decoding speed of the Transformer translator, beside its peers, in one run.
 
-    python benchmarks/translate.py [--threads 1] [--rounds 5]
+    python benchmarks/translate.py [--threads 1] [--rounds 5] [--batches 1 8 64] [--file german.txt]
 
 Training: the same shape, batches, dropout and loss as a plain ``nn.Transformer`` loop; tokens/s,
-source and target counted. Decoding: beam 5, the same shape and sources as Hugging Face `generate`
-on a Marian model, and CTranslate2 on that Marian model if it is installed. Weights are random, so
-that every hypothesis runs to the same length and both sides do the same number of steps.
+source and target counted. Decoding: the shipped Transformer, beam 5, beside CTranslate2 and Hugging
+Face's `generate` on the same weights (`regard export`), and on how many sentences they say the
+same. Every engine is given tokens, in the same batches.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import math
 import tempfile
 import time
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F
+from timing import interleaved
 from torch import Tensor, nn
 
 from regard.models.translators.base import Translator
 from regard.models.translators.beam import translate_batch
 from regard.models.translators.builder import build
 from regard.models.translators.config import sized
+from regard.pieces.tokenizer import EOS, PAD, Tokenizer
+from regard.store.exchange.export import export
+from regard.store.shipped import find_translator
 from regard.vectors.positions import sinusoidal
 
-VOCABULARY, LONGEST, BEAM, SENTENCES = 4000, 14, 5, 64
+VOCABULARY, BEAM, SENTENCES = 4000, 5, 64
+EVERYDAY = Path(__file__).parents[1] / "tests" / "store" / "everyday.tsv"
 Batch = tuple[Tensor, Tensor, Tensor, Tensor]
 
 
@@ -99,94 +105,109 @@ def train_once(loss: Callable[[Batch], Tensor], model: nn.Module, data: list[Bat
     return tokens / (time.perf_counter() - began)
 
 
-def marian(shape: dict[str, int]) -> nn.Module:
-    """A Marian model of the same shape with random weights."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from transformers import MarianConfig, MarianMTModel
+@dataclass(frozen=True)
+class Sentences:
+    """What is translated, cut by the model's tokenizer: those of one batch have like lengths."""
 
-        config = MarianConfig(
-            vocab_size=VOCABULARY,
-            d_model=shape["width"],
-            encoder_layers=shape["layers"],
-            decoder_layers=shape["layers"],
-            encoder_attention_heads=shape["heads"],
-            decoder_attention_heads=shape["heads"],
-            encoder_ffn_dim=shape["feedforward"],
-            decoder_ffn_dim=shape["feedforward"],
-            activation_function="relu",
-            pad_token_id=0,
-            eos_token_id=3,
-            bos_token_id=2,
-            decoder_start_token_id=2,
-            forced_eos_token_id=None,
-        )
-        peer: nn.Module = MarianMTModel(config)
-        return peer.eval()
+    ids: list[list[int]]
+    batch: int
+
+    def __iter__(self) -> Iterator[list[list[int]]]:
+        return (self.ids[i : i + self.batch] for i in range(0, len(self.ids), self.batch))
 
 
-def decoders(ours: Translator, peer: nn.Module) -> dict[str, Callable[[], object]]:
-    """Name → a call that translates all sentences once."""
-    lengths = torch.randint(6, 16, (SENTENCES,))
-    source = torch.randint(4, VOCABULARY, (SENTENCES, int(lengths.max())))
-    real = torch.arange(source.shape[1]) < lengths.unsqueeze(-1)
-    source[~real] = 0
-    calls: dict[str, Callable[[], object]] = {
-        "regard": lambda: translate_batch(ours, source, lengths, beam=BEAM, max_length=LONGEST),
-        "Hugging Face generate": lambda: peer.generate(  # type: ignore[operator]
-            input_ids=source,
-            attention_mask=real.long(),
-            num_beams=BEAM,
-            max_new_tokens=LONGEST,
-            min_new_tokens=LONGEST,
-            do_sample=False,
-        ),
-    }
-    if importlib.util.find_spec("ctranslate2"):
-        calls["CTranslate2 (float32)"] = ctranslate2_call(peer, source, lengths)
-    return calls
+def read_sentences(path: str, tokens: Tokenizer) -> list[list[int]]:
+    """The first column of a file's lines as tokens with their end mark, the shortest first."""
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    texts = [line.partition("\t")[0] for line in lines if line.strip()][:SENTENCES]
+    return sorted(([*tokens.encode(text), EOS] for text in texts), key=len)
 
 
-def ctranslate2_call(peer: nn.Module, source: Tensor, lengths: Tensor) -> Callable[[], object]:
-    """CTranslate2 on a specification made from the same Marian weights."""
+Said = list[list[int]]
+
+
+def of_regard(model: Translator, sentences: Sentences) -> Said:
+    said = []
+    for rows in sentences:
+        lengths = torch.tensor([len(row) for row in rows])
+        source = torch.full((len(rows), int(lengths.max())), PAD)
+        for line, row in zip(source, rows, strict=True):
+            line[: len(row)] = torch.tensor(row)
+        said += [found.ids for found in translate_batch(model, source, lengths, beam=BEAM)]
+    return said
+
+
+def of_huggingface(folder: str) -> Callable[[Sentences], Said]:
+    """Hugging Face's generate, on the model as ``regard export`` writes it."""
+    from transformers import AutoModelForSeq2SeqLM
+
+    model = AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
+
+    def translate(sentences: Sentences) -> Said:
+        said = []
+        for rows in sentences:
+            longest = max(map(len, rows))
+            source = torch.tensor([row + [PAD] * (longest - len(row)) for row in rows])
+            ids = model.generate(
+                input_ids=source, attention_mask=(source != PAD).long(), num_beams=BEAM
+            )
+            ends = [[*row[1:], EOS] for row in ids.tolist()]
+            said += [row[: row.index(EOS)] for row in ends]
+        return said
+
+    return translate
+
+
+def of_ctranslate2(folder: str, kind: str, tokens: Tokenizer) -> Callable[[Sentences], Said]:
+    """CTranslate2 with weights of this ``kind``, on the model as ``regard export`` writes it."""
     import ctranslate2
-    from ctranslate2.converters.transformers import BartLoader, MarianMTLoader  # noqa: F401
 
-    folder = tempfile.mkdtemp()
-    loader = MarianMTLoader()
-    spec = loader.get_model_spec(peer)
-    words = [f"t{i}" for i in range(VOCABULARY)]
-    words[0], words[1], words[2], words[3] = "<pad>", "<unk>", "<s>", "</s>"
-    spec.register_source_vocabulary(words)
-    spec.register_target_vocabulary(words)
-    spec.config.decoder_start_token = "<s>"
-    spec.validate()
-    spec.save(folder)
-    engine = ctranslate2.Translator(folder, intra_threads=torch.get_num_threads())
-    rows = [
-        [words[i] for i in ids[:n]]
-        for ids, n in zip(source.tolist(), lengths.tolist(), strict=True)
-    ]
-    return lambda: engine.translate_batch(
-        rows,
-        beam_size=BEAM,
-        max_decoding_length=LONGEST,
-        min_decoding_length=LONGEST,
-        max_batch_size=SENTENCES,
-    )
+    threads = torch.get_num_threads()
+    engine = ctranslate2.Translator(folder, compute_type=kind, intra_threads=threads)
+
+    def translate(sentences: Sentences) -> Said:
+        said = []
+        for rows in sentences:
+            pieces = [tokens.pieces(row[:-1]) for row in rows]  # it adds the end mark itself
+            for one in engine.translate_batch(pieces, beam_size=BEAM):
+                said.append([tokens.tokenizer.token_to_id(t) for t in one.hypotheses[0]])
+        return said
+
+    return translate
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    parser.add_argument("--rounds", type=int, default=5)
-    options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    torch.manual_seed(1)
+def decode(options: argparse.Namespace, folder: str) -> None:
+    """Print the sentences a second of each engine, and on how many it says what regard says."""
+    model, tokens = find_translator("transformer")
+    ids = read_sentences(options.file, tokens)
+    export("transformer", "ctranslate2", f"{folder}/ctranslate2")
+    export("transformer", "huggingface", f"{folder}/huggingface")
+    engines: dict[str, Callable[[Sentences], Said]] = {
+        "regard": partial(of_regard, model),
+        "CTranslate2, float32": of_ctranslate2(f"{folder}/ctranslate2", "float32", tokens),
+        "CTranslate2, int8": of_ctranslate2(f"{folder}/ctranslate2", "int8", tokens),
+    }
+    if options.huggingface:
+        engines["Hugging Face generate"] = of_huggingface(f"{folder}/huggingface")
+    print(f"\ndecoding, beam {BEAM}, {len(ids)} sentences of {Path(options.file).name}")
+    for batch in options.batches:
+        sentences = Sentences(ids, batch)
+        own = of_regard(model, sentences)
+        ways = {name: partial(engine, sentences) for name, engine in engines.items()}
+        times = interleaved(ways, rounds=options.rounds)
+        print(f"\nbatch {batch:<3}                 sentences/s   regard is   the same")
+        for name, taken in times.items():
+            same = sum(a == b for a, b in zip(own, engines[name](sentences), strict=True))
+            print(
+                f"  {name:<24} {len(ids) / taken.least:>8,.1f}   "
+                f"{taken.least / times['regard'].least:>7.2f} x   {same:>4} of {len(ids)}"
+            )
+
+
+def train(options: argparse.Namespace) -> None:
+    """Print the tokens a second of training, regard beside a plain loop."""
     config = sized("transformer", "small", VOCABULARY)
     shape = {n: getattr(config, n) for n in ("width", "layers", "heads", "feedforward")}
-    print(f"shape {shape}, {options.threads} threads, best of {options.rounds} rounds, interleaved")
-
     ours = build(config)
     plain = Plain(config.width, config.heads, config.feedforward, config.layers)
     data = batches()
@@ -196,21 +217,28 @@ def main() -> None:
         speeds["regard"] = max(speeds["regard"], speed)
         speed = train_once(lambda b: plain.loss(*b), plain, data)
         speeds["nn.Transformer loop"] = max(speeds["nn.Transformer loop"], speed)
-    print("\ntraining, forward and backward             tokens/s   regard is")
+    print(f"\ntraining, forward and backward, {shape}")
+    print("                                           tokens/s   regard is")
     for name, speed in speeds.items():
         print(f"  {name:<38} {speed:>10,.0f}   {speeds['regard'] / speed:>8.2f} x")
 
-    best: dict[str, float] = {}
-    with torch.no_grad():
-        calls = decoders(ours.eval(), marian(shape))
-        for _ in range(options.rounds):
-            for name, call in calls.items():
-                began = time.perf_counter()
-                call()
-                best[name] = min(best.get(name, math.inf), time.perf_counter() - began)
-    print(f"\ndecoding, beam {BEAM}, {SENTENCES} sentences       sentences/s   regard is")
-    for name, seconds in best.items():
-        print(f"  {name:<38} {SENTENCES / seconds:>10,.1f}   {seconds / best['regard']:>8.2f} x")
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--batches", type=int, nargs="+", default=[1, 8, 64])
+    parser.add_argument("--file", default=str(EVERYDAY))
+    parser.add_argument("--no-training", dest="training", action="store_false")
+    parser.add_argument("--no-huggingface", dest="huggingface", action="store_false")
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    torch.manual_seed(1)
+    print(f"{options.threads} threads, best of {options.rounds} rounds, interleaved")
+    if options.training:
+        train(options)
+    with tempfile.TemporaryDirectory() as folder:
+        decode(options, folder)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,10 @@ breaks nothing.
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 
 import torch
+from torch import Tensor, nn
 from torch.autograd import forward_ad
 
 from regard.errors import RegardError
@@ -37,6 +39,29 @@ def watched() -> bool:
         or _transform() is not None
         or forward_ad._current_level >= 0
     )
+
+
+def untouched(module: nn.Module, known: Collection[type], found: list[Tensor]) -> bool:
+    """Whether a module, and all in it, is of a ``known`` class and computes as that class does
+    when nobody trains it: no hook, no other forward. Its parameters are added to ``found``."""
+    if type(module) not in known or module.training or "forward" in module.__dict__:
+        return False
+    if module._forward_hooks or module._forward_pre_hooks:
+        return False
+    found += (p for p in module._parameters.values() if p is not None)
+    return all(untouched(m, known, found) for m in module._modules.values() if m is not None)
+
+
+def hooked_everywhere() -> bool:
+    """Whether there are hooks for all modules, of whatever model."""
+    every = torch.nn.modules.module
+    return bool(every._global_forward_hooks or every._global_forward_pre_hooks)
+
+
+def version(tensor: Tensor) -> tuple[int, int]:
+    """Where a tensor's numbers are and how often they were changed in place. A tensor that was
+    made for inference alone counts no changes."""
+    return tensor.data_ptr(), 0 if tensor.is_inference() else tensor._version
 
 
 def compiles() -> bool:

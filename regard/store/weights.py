@@ -41,8 +41,9 @@ def set_weights(model: nn.Module, weights: Mapping[str, Tensor], name: str) -> N
     for what, keys in (("lacks", missing), ("has a strange", strange), ("has a misshaped", wrong)):
         if keys:
             raise FileError(f"{name} does not fit this model: it {what} {sorted(keys)[0]!r}")
-    for key, tensor in own.items():
-        tensor.data.copy_(put(tensor.data, weights[key].to(tensor.dtype)))
+    with torch.no_grad():  # not through .data: whoever keeps something made of it must see a change
+        for key, tensor in own.items():
+            tensor.copy_(put(tensor.data, weights[key].to(tensor.dtype)))
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:

@@ -1,5 +1,5 @@
-"""The native kernel: attention and all its statistics in one pass, in C++; and the additive
-attention of recurrent networks, forward and back.
+"""The native kernel: attention and all its statistics in one pass, in C++; the additive attention
+of recurrent networks, forward and back; and the layers of a Transformer that translates.
 
 kernel.h       the interface: one call, plain fields       build.py    compiled at installation
 layout.h       its fields as numbers, to be compared with  layout.py   the same fields in Python
@@ -12,6 +12,10 @@ top.h, pool.h  statistics of rows                          vector.h    one vecto
 dispatch.cpp   which variant, which thread                 read.h      any strides, any dtype
 additive.h     the interface of additive attention         additive.py  its tensors
 additive.cpp   a step over a tape, and back
+stack.h        the interface of a stack of layers          stack.py    its weights, laid out
+stack.cpp      rows of words through all layers            columns.h   rows of any width
+choice.h       the interface of a choice                   choice.py   its tensors
+choice.cpp     the best continuations of hypotheses
 
 Nothing needs it: where it is missing, or cannot do what is asked, PyTorch's path serves.
 """

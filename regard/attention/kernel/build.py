@@ -23,6 +23,8 @@ HERE = Path(__file__).parent
 LIBRARY = "kernel.so"
 COMMON = ("-std=gnu++17", "-fPIC", "-fvisibility=hidden", "-fno-exceptions", "-fno-rtti")
 KERNEL = ("-O3", "-ffp-contract=fast", "-fno-math-errno")
+VARIED = ("additive", "attention", "choice", "gradient", "stack")
+"""The sources that are compiled once for each instruction set."""
 AVX2 = ("-mavx2", "-mfma", "-mf16c")
 AVX512 = (*AVX2, "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl")
 
@@ -74,7 +76,7 @@ def build(folder: Path = HERE, machine: str | None = None) -> Path:
         jobs = [
             (f"-DREGARD_VARIANT={name}", *KERNEL, *flags, f"{source}.cpp", f"{source}-{name}.o")
             for name, flags in variants(machine).items()
-            for source in ("attention", "gradient", "additive")
+            for source in VARIED
         ]
         jobs.append((f'-DREGARD_SOURCES="{digest()}"', "-O2", "dispatch.cpp", "dispatch.o"))
 

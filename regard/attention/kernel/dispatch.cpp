@@ -11,17 +11,25 @@
 #endif
 
 #include "additive.h"
+#include "choice.h"
 #include "gradient.h"
 #include "kernel.h"
 #include "layout.h"
+#include "stack.h"
 
 using regard::BackWork;
 using regard::Call;
 using regard::CallBack;
 using regard::Gradient;
+using regard::Choice;
+using regard::ChoiceWork;
+using regard::Chosen;
 using regard::Look;
 using regard::LookWork;
 using regard::Plan;
+using regard::Rows;
+using regard::Share;
+using regard::StackWork;
 using regard::Step;
 using regard::Work;
 
@@ -33,11 +41,13 @@ using regard::Work;
 #define PLAIN portable
 #endif
 
-#define DECLARED(variant)                                  \
-  void REGARD_EXPANDED(work, variant)(const Call&, Plan&); \
+#define DECLARED(variant)                                             \
+  void REGARD_EXPANDED(work, variant)(const Call&, Plan&);            \
   void REGARD_EXPANDED(attend_back, variant)(const CallBack&, Plan&); \
-  void REGARD_EXPANDED(look, variant)(const Look&, Step&); \
-  void REGARD_EXPANDED(look_back, variant)(const Look&, Step&);
+  void REGARD_EXPANDED(look, variant)(const Look&, Step&);            \
+  void REGARD_EXPANDED(look_back, variant)(const Look&, Step&);       \
+  void REGARD_EXPANDED(stack, variant)(const Rows&, Share&);          \
+  void REGARD_EXPANDED(choose, variant)(const Choice&, Chosen&);
 extern "C" {
 DECLARED(PLAIN)
 #if defined(__x86_64__) && !defined(REGARD_ONLY_PORTABLE)
@@ -54,11 +64,14 @@ struct Variant {
   Work work;
   BackWork attend_back;
   LookWork look, look_back;
+  StackWork stack;
+  ChoiceWork choose;
 };
 #define NAME_OF(v) #v
-#define OF(v, runs) \
-  {NAME_OF(v), runs, REGARD_EXPANDED(work, v), REGARD_EXPANDED(attend_back, v), \
-   REGARD_EXPANDED(look, v), REGARD_EXPANDED(look_back, v)}
+#define OF(v, runs)                                                                    \
+  {NAME_OF(v), runs, REGARD_EXPANDED(work, v), REGARD_EXPANDED(attend_back, v),        \
+   REGARD_EXPANDED(look, v), REGARD_EXPANDED(look_back, v), REGARD_EXPANDED(stack, v), \
+   REGARD_EXPANDED(choose, v)}
 
 bool always() { return true; }
 #if defined(__x86_64__) && !defined(REGARD_ONLY_PORTABLE)
@@ -97,6 +110,10 @@ constexpr int64_t LEAST_ROWS = 96;
 constexpr int64_t TASKS_A_THREAD = 4;
 // With fewer values of tanh than this, waking other threads takes longer than the work.
 constexpr int64_t LEAST_LOOK = 1 << 15;
+
+// A thread takes so many rows of a stack at once: they stay in the cache, and so do the weights that
+// meet them.
+constexpr int64_t ROWS_AT_ONCE = 128;
 
 Plan make_plan(const Call& c, int64_t threads) {
   Plan plan = {};
@@ -220,4 +237,28 @@ EXPORT void regard_look(int variant, const Look* look, int back, int64_t t, int6
   int64_t threads = small ? 1 : usable_threads(c.threads < c.batch ? c.threads : c.batch);
   const Variant& v = VARIANTS[variant];
   run_on(threads, Job<Look, Step>{c, step, back ? v.look_back : v.look});
+}
+
+// A stack of layers: 0; 1 if there is not enough memory; 2 if a token is not in the vocabulary.
+EXPORT int regard_stack(int variant, const Rows* rows) {
+  const Rows& r = *rows;
+  int64_t count = r.first[r.sentences];
+  for (int64_t i = 0; i < count; ++i)
+    if (r.tokens[i] < 0 || r.tokens[i] >= r.stack->vocabulary) return 2;
+  int64_t threads = usable_threads(r.threads < r.sentences ? r.threads : r.sentences);
+  int64_t even = (r.sentences + threads - 1) / threads;
+  int64_t most = ROWS_AT_ONCE * r.sentences / (count ? count : 1);
+  Share share = {};
+  share.at_once = most < 1 ? 1 : most < even ? most : even;
+  run_on(threads, Job<Rows, Share>{r, share, VARIANTS[variant].stack});
+  return share.failed ? 1 : 0;
+}
+
+// The best continuations: 0, or 1 if a sum of exponentials is no finite number.
+EXPORT int regard_choose(int variant, const Choice* choice) {
+  const Choice& c = *choice;
+  Chosen chosen = {};
+  int64_t threads = usable_threads(c.threads < c.sentences ? c.threads : c.sentences);
+  run_on(threads, Job<Choice, Chosen>{c, chosen, VARIANTS[variant].choose});
+  return chosen.spoilt ? 1 : 0;
 }

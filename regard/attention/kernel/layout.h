@@ -1,11 +1,14 @@
-// The structures of kernel.h, gradient.h and additive.h as numbers, which the caller compares with its own
-// (layout.py): the size of each, and the place and the size of every field, in bytes.
+// The structures of kernel.h, gradient.h, additive.h, stack.h and choice.h as numbers, which the
+// caller compares with its own (layout.py): the size of each, and the place and the size of every
+// field, in bytes.
 #pragma once
 #include <stddef.h>
 
 #include "additive.h"
+#include "choice.h"
 #include "gradient.h"
 #include "kernel.h"
+#include "stack.h"
 
 namespace regard {
 
@@ -40,6 +43,28 @@ constexpr Place LAYOUT[] = {
     FIELD(Look, forbidden_stride), FIELD(Look, recency), FIELD(Look, batch), FIELD(Look, hidden),
     FIELD(Look, width), FIELD(Look, threads), FIELD(Look, d_e), FIELD(Look, d_queries),
     FIELD(Look, d_scores), FIELD(Look, d_squares), FIELD(Look, d_v), FIELD(Look, d_recency),
+    WHOLE(Product),
+    FIELD(Product, weight), FIELD(Product, bias), FIELD(Product, in), FIELD(Product, out),
+    WHOLE(Norm),
+    FIELD(Norm, gamma), FIELD(Norm, beta), FIELD(Norm, epsilon),
+    WHOLE(Layer),
+    FIELD(Layer, own_norm), FIELD(Layer, own), FIELD(Layer, own_out), FIELD(Layer, cross_norm),
+    FIELD(Layer, query), FIELD(Layer, cross_out), FIELD(Layer, inner_norm), FIELD(Layer, inner),
+    FIELD(Layer, outer),
+    WHOLE(Stack),
+    FIELD(Stack, layers), FIELD(Stack, count), FIELD(Stack, width), FIELD(Stack, heads),
+    FIELD(Stack, before), FIELD(Stack, activation), FIELD(Stack, last), FIELD(Stack, out),
+    FIELD(Stack, words), FIELD(Stack, vocabulary), FIELD(Stack, positions), FIELD(Stack, scale),
+    WHOLE(Rows),
+    FIELD(Rows, stack), FIELD(Rows, tokens), FIELD(Rows, first), FIELD(Rows, sentences),
+    FIELD(Rows, out), FIELD(Rows, threads), FIELD(Rows, position), FIELD(Rows, written),
+    FIELD(Rows, at_once), FIELD(Rows, path), FIELD(Rows, source), FIELD(Rows, lines),
+    FIELD(Rows, memory), FIELD(Rows, layer), FIELD(Rows, head), FIELD(Rows, weights),
+    FIELD(Rows, longest),
+    WHOLE(Choice),
+    FIELD(Choice, logits), FIELD(Choice, scores), FIELD(Choice, sentences), FIELD(Choice, beams),
+    FIELD(Choice, size), FIELD(Choice, silent), FIELD(Choice, silent_count), FIELD(Choice, count),
+    FIELD(Choice, totals), FIELD(Choice, places), FIELD(Choice, threads),
 };
 #undef WHOLE
 #undef FIELD

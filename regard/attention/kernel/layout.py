@@ -1,14 +1,14 @@
 """Layout: the structures that the kernel is called with, field by field.
 
-kernel.h, gradient.h and additive.h declare the same for C++. The library describes its own, and is
-used only if the two descriptions are one.
+kernel.h, gradient.h, additive.h, stack.h and choice.h declare the same for C++. The library
+describes its own, and is used only if the two descriptions are one.
 """
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterable, Iterator
-from ctypes import c_double, c_int64, c_void_p
+from ctypes import POINTER, c_double, c_int64, c_void_p
 from itertools import zip_longest
 
 from torch import Tensor
@@ -105,12 +105,116 @@ class LookLayout(ctypes.Structure):
     ]
 
 
+class ProductLayout(ctypes.Structure):
+    """``Product``: W x + b, its weights in panels."""
+
+    _fields_ = [
+        ("weight", c_void_p),
+        ("bias", c_void_p),
+        ("in", c_int64),
+        ("out", c_int64),
+    ]
+
+
+class NormLayout(ctypes.Structure):
+    """``Norm``: of a layer."""
+
+    _fields_ = [
+        ("gamma", c_void_p),
+        ("beta", c_void_p),
+        ("epsilon", c_double),
+    ]
+
+
+class LayerLayout(ctypes.Structure):
+    """``Layer``: of a Transformer."""
+
+    _fields_ = [
+        ("own_norm", NormLayout),
+        ("own", ProductLayout),
+        ("own_out", ProductLayout),
+        ("cross_norm", NormLayout),
+        ("query", ProductLayout),
+        ("cross_out", ProductLayout),
+        ("inner_norm", NormLayout),
+        ("inner", ProductLayout),
+        ("outer", ProductLayout),
+    ]
+
+
+class StackLayout(ctypes.Structure):
+    """``Stack``: the layers of an encoder or a decoder, from words to what is made of them."""
+
+    _fields_ = [
+        ("layers", POINTER(LayerLayout)),
+        ("count", c_int64),
+        ("width", c_int64),
+        ("heads", c_int64),
+        ("before", c_int64),
+        ("activation", c_int64),
+        ("last", NormLayout),
+        ("out", ProductLayout),
+        ("words", c_void_p),
+        ("vocabulary", c_int64),
+        ("positions", c_void_p),
+        ("scale", c_double),
+    ]
+
+
+class RowsLayout(ctypes.Structure):
+    """``Rows``: one call of a stack. What is not given is 0."""
+
+    _fields_ = [
+        ("stack", POINTER(StackLayout)),
+        ("tokens", c_void_p),
+        ("first", c_void_p),
+        ("sentences", c_int64),
+        ("out", c_void_p),
+        ("threads", c_int64),
+        ("position", c_int64),
+        ("written", c_void_p),
+        ("at_once", c_void_p),
+        ("path", c_void_p),
+        ("source", c_void_p),
+        ("lines", c_void_p),
+        ("memory", c_void_p),
+        ("layer", c_int64),
+        ("head", c_int64),
+        ("weights", c_void_p),
+        ("longest", c_int64),
+    ]
+
+
+class ChoiceLayout(ctypes.Structure):
+    """``Choice``: the best continuations of the hypotheses of some sentences."""
+
+    _fields_ = [
+        ("logits", c_void_p),
+        ("scores", c_void_p),
+        ("sentences", c_int64),
+        ("beams", c_int64),
+        ("size", c_int64),
+        ("silent", c_void_p),
+        ("silent_count", c_int64),
+        ("count", c_int64),
+        ("totals", c_void_p),
+        ("places", c_void_p),
+        ("threads", c_int64),
+    ]
+
+
 STRUCTURES: tuple[type[ctypes.Structure], ...] = (
     ArrayLayout,
     CallLayout,
     GradientLayout,
     TapeLayout,
     LookLayout,
+    ProductLayout,
+    NormLayout,
+    LayerLayout,
+    StackLayout,
+    RowsLayout,
+    ChoiceLayout,
 )
 
 

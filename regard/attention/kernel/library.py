@@ -12,9 +12,11 @@ from pathlib import Path
 from regard.attention.kernel import build
 from regard.attention.kernel.layout import (
     CallLayout,
+    ChoiceLayout,
     GradientLayout,
     LookLayout,
     PlaceLayout,
+    RowsLayout,
     difference,
 )
 from regard.attention.private import UNKNOWN
@@ -51,6 +53,17 @@ class Kernel:
     def look(self, call: LookLayout, back: bool, t: int, start: int, stop: int) -> None:
         self.library.regard_look(self.number, call, back, t, start, stop)
 
+    def stack(self, rows: RowsLayout) -> None:
+        failed = self.library.regard_stack(self.number, rows)
+        if failed == 2:
+            raise IndexError("a token is not in the model's vocabulary")
+        if failed:
+            raise MemoryError("the kernel found no memory for a stack's working space")
+
+    def choose(self, choice: ChoiceLayout) -> bool:
+        """Whether all sums were finite numbers; else nothing is chosen."""
+        return not self.library.regard_choose(self.number, choice)
+
 
 def load(path: Path, wanted: str = "") -> Kernel | str:
     """The kernel in ``path`` with the ``wanted`` variant (the best if empty), or why not."""
@@ -70,6 +83,8 @@ def load(path: Path, wanted: str = "") -> Kernel | str:
         look = ctypes.POINTER(LookLayout)
         library.regard_look.argtypes = (number, look, number, long, long, long)
         library.regard_look.restype = None
+        library.regard_stack.argtypes = (number, ctypes.POINTER(RowsLayout))
+        library.regard_choose.argtypes = (number, ctypes.POINTER(ChoiceLayout))
         sources = library.regard_sources().decode()
         shares = bool(library.regard_shares_threads())
     except AttributeError as error:

@@ -14,16 +14,19 @@ and order change results only by float rounding.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from regard.errors import ConfigError
 from regard.models.translators.base import Translator
 from regard.models.translators.candidates import best_tokens
 from regard.pieces.tokenizer import BOS, EOS
+from regard.trace import Array
 
 
 class Hypothesis(NamedTuple):
@@ -70,21 +73,31 @@ def hypotheses(
     the heads of the last layer.
     """
     _check(beam, best, length_penalty, max_length)
-    was_training = model.training
-    model.eval()
-    try:
+    with evaluating(model):
         state = model.start(source, lengths, layer=layer, head=head)
-        limits = longest(lengths, max_length)
+        limits = longest(lengths, max_length).cpu().numpy()
         search = _BeamSearch(limits, beam, best, length_penalty)
         tokens = torch.full_like(lengths, BOS)
         while len(search.active):
             step = model.step(state, tokens)
-            rows, tokens = search.advance(step.logits, step.weights)
+            rows, said = search.advance(step.logits, step.weights)
+            tokens = torch.from_numpy(said).to(lengths.device)
             if rows is not None and len(rows):
-                state.select(rows)
-        return [search.results(sentence, n) for sentence, n in enumerate(lengths.tolist())]
+                state.select(torch.from_numpy(rows).to(lengths.device))
+        return search.results(lengths.cpu().numpy())
+
+
+@contextmanager
+def evaluating(model: nn.Module) -> Iterator[None]:
+    """Inside, the model is not in training; afterwards it is again if it was."""
+    if not model.training:  # it takes a while to tell every module
+        yield
+        return
+    model.eval()
+    try:
+        yield
     finally:
-        model.train(was_training)
+        model.train()
 
 
 def longest(lengths: Tensor, max_length: int | None) -> Tensor:
@@ -93,72 +106,76 @@ def longest(lengths: Tensor, max_length: int | None) -> Tensor:
 
 
 class _BeamSearch:
-    """The live hypotheses as tensors (sentences, beams), and the best ends of each sentence.
+    """The live hypotheses as arrays (sentences, beams), and the best ends of each sentence.
 
     Hypotheses are chains of rows: row n after step t continues row ``parents[t][n]`` of the step
     before with ``tokens[t][n]``. Only the best ones of each sentence are ever followed back.
+    These are a few numbers a step, and NumPy takes the least time for each.
     """
 
-    def __init__(self, limits: Tensor, beam: int, best: int, penalty: float) -> None:
-        count, device = len(limits), limits.device
+    def __init__(self, limits: Array, beam: int, best: int, penalty: float) -> None:
+        count = len(limits)
         self.limits, self.beam, self.penalty = limits, beam, penalty
-        self.active = torch.arange(count, device=device)
-        self.scores = torch.zeros(count, 1, dtype=torch.float64, device=device)
-        self.parents: list[Tensor] = []
-        self.tokens: list[Tensor] = []
+        self.active = np.arange(count)
+        self.scores = np.zeros((count, 1))
+        self.parents: list[Array] = []
+        self.tokens: list[Array] = []
         self.weights: list[Tensor | None] = []
-        self.found = torch.zeros(count, dtype=torch.long, device=device)
-        self.best = torch.full((count, best), -math.inf, dtype=torch.float64, device=device)
+        self.found = np.zeros(count, np.int64)
+        self.best = np.full((count, best), -math.inf)
         # Where each sentence's best hypotheses end: their length, the row the last token was said
         # from, and that token.
-        self.ends = torch.zeros(count, best, 3, dtype=torch.long, device=device)
-        self.chains: list[tuple[list[int], list[int], np.ndarray | None]] | None = None
+        self.ends = np.zeros((count, best, 3), np.int64)
 
-    def advance(self, logits: Tensor, weights: Tensor | None) -> tuple[Tensor | None, Tensor]:
+    def advance(self, logits: Tensor, weights: Tensor | None) -> tuple[Array | None, Array]:
         """Take a step's logits; the rows to go on with (None = as they are) and their tokens."""
         sentences, beams = self.scores.shape
         self.weights.append(weights)
-        length = len(self.weights)
-        wide = 1 if self.beam == 1 else min(2 * self.beam, beams * logits.shape[-1])
-        totals, places = best_tokens(logits, self.scores, wide)
-        first = torch.arange(sentences, device=places.device).unsqueeze(-1) * beams
-        rows, tokens = places // logits.shape[-1] + first, places % logits.shape[-1]
+        length, size = len(self.weights), logits.shape[-1]
+        wide = 1 if self.beam == 1 else min(2 * self.beam, beams * size)
+        scores = torch.from_numpy(self.scores).to(logits.device)
+        totals, places = (found.cpu().numpy() for found in best_tokens(logits, scores, wide))
+        rows, tokens = np.divmod(places, size)
+        rows += np.arange(0, sentences * beams, beams)[:, None]
         ended = tokens == EOS
-        self._finish(totals, rows, ended, length)
-        # The best that go on, in order; a hypothesis says EOS once, so half of them are enough.
-        order = ended.to(torch.uint8).argsort(dim=-1, stable=True)[:, : self.beam]
-        totals = totals.masked_fill(ended, -math.inf).gather(1, order)
-        rows, tokens = rows.gather(1, order), tokens.gather(1, order)
+        if ended.any():
+            self._finish(totals, rows, ended, length)
+            # The best that go on, in order; a hypothesis says EOS once, so half of them are enough.
+            order = ended.argsort(axis=-1, kind="stable")[:, : self.beam]
+            totals = np.take_along_axis(np.where(ended, -math.inf, totals), order, 1)
+            rows, tokens = (np.take_along_axis(part, order, 1) for part in (rows, tokens))
+        else:
+            totals, rows, tokens = (part[:, : self.beam] for part in (totals, rows, tokens))
         going = self._going(totals, rows, tokens, length)
         if going is not None:
             self.active, totals = self.active[going], totals[going]
             rows, tokens = rows[going], tokens[going]
-        self.scores = totals
+        self.scores = np.ascontiguousarray(totals)
         self.parents.append(rows.flatten())
         self.tokens.append(tokens.flatten())
         unchanged = self.beam == 1 and going is None
         return None if unchanged else rows, self.tokens[-1]
 
-    def _finish(self, totals: Tensor, rows: Tensor, ended: Tensor, length: int) -> None:
+    def _finish(self, totals: Array, rows: Array, ended: Array, length: int) -> None:
         """Count the candidates among the first ``beam`` that say EOS, and note the best."""
         ended = ended[:, : self.beam] & (totals[:, : self.beam] > -math.inf)
         if not ended.any():
             return
         self.found[self.active] += ended.sum(-1)
-        final = totals[:, : self.beam].masked_fill(~ended, -math.inf) / length**self.penalty
-        tokens = torch.full_like(rows, EOS)
+        final = np.where(ended, totals[:, : self.beam], -math.inf) / length**self.penalty
+        tokens = np.full_like(rows, EOS)
         self._keep(self.active, final, _ends(length, rows, tokens)[:, : self.beam])
 
-    def _keep(self, sentences: Tensor, scores: Tensor, ends: Tensor) -> None:
+    def _keep(self, sentences: Array, scores: Array, ends: Array) -> None:
         """Of what these sentences have and these ends (sentences, …, 3), keep the best."""
         kept = self.best.shape[1]
-        scores = torch.cat((self.best[sentences], scores), 1)
-        order = scores.argsort(dim=-1, descending=True, stable=True)[:, :kept]
-        ends = torch.cat((self.ends[sentences], ends), 1)
-        self.best[sentences] = scores.gather(1, order)
-        self.ends[sentences] = ends.gather(1, order.unsqueeze(-1).expand(-1, -1, 3))
+        scores = np.concatenate((self.best[sentences], scores), 1)
+        order = (-scores).argsort(axis=-1, kind="stable")[:, :kept]
+        ends = np.concatenate((self.ends[sentences], ends), 1)
+        self.best[sentences] = np.take_along_axis(scores, order, 1)
+        self.ends[sentences] = np.take_along_axis(ends, order[..., None], 1)
 
-    def _going(self, totals: Tensor, rows: Tensor, tokens: Tensor, length: int) -> Tensor | None:
+    def _going(self, totals: Array, rows: Array, tokens: Array, length: int) -> Array | None:
         """The lines of sentences that are not done; None = all of them."""
         top, limits, last = totals[:, 0], self.limits[self.active], self.best[self.active, -1]
         # log p can only fall, and dividing by the greatest length is the most that can help it.
@@ -166,45 +183,44 @@ class _BeamSearch:
         done = hopeless | (length >= limits) | (self.found[self.active] >= self.beam)
         if not done.any():
             return None
-        self._cut((done & (last == -math.inf)).nonzero().flatten(), totals, rows, tokens, length)
-        return (~done).nonzero().flatten()
+        self._cut(np.flatnonzero(done & (last == -math.inf)), totals, rows, tokens, length)
+        return np.flatnonzero(~done)
 
-    def _cut(
-        self, lines: Tensor, totals: Tensor, rows: Tensor, tokens: Tensor, length: int
-    ) -> None:
+    def _cut(self, lines: Array, totals: Array, rows: Array, tokens: Array, length: int) -> None:
         """These lines' sentences have too few finished hypotheses: unfinished ones go behind."""
         ends, scores = _ends(length, rows, tokens), totals / length**self.penalty
-        for line in lines.tolist():
+        for line in lines:
             sentence = self.active[line]
-            free = (self.best[sentence] == -math.inf).nonzero().flatten()[: totals.shape[1]]
+            free = np.flatnonzero(self.best[sentence] == -math.inf)[: totals.shape[1]]
             self.best[sentence, free] = scores[line, : len(free)]
             self.ends[sentence, free] = ends[line, : len(free)]
 
-    def results(self, sentence: int, source_length: int) -> list[Hypothesis]:
-        """The best hypotheses of a sentence; the first one is there, whatever its score."""
-        scores = self.best[sentence].tolist()
+    def results(self, source_lengths: Array) -> list[list[Hypothesis]]:
+        """The best hypotheses of each sentence; the first one is there, whatever its score."""
+        looked = [None if w is None else w.cpu().numpy() for w in self.weights]
         return [
-            self._followed(end, score, source_length)
-            for end, score in zip(self.ends[sentence].tolist(), scores, strict=True)
-            if end[0] and (score > -math.inf or score == scores[0])
+            [
+                self._followed(end, score, looked, length)
+                for end, score in zip(ends, scores, strict=True)
+                if end[0] and (score > -math.inf or score == scores[0])
+            ]
+            for ends, scores, length in zip(
+                self.ends.tolist(), self.best.tolist(), source_lengths.tolist(), strict=True
+            )
         ]
 
-    def _followed(self, end: list[int], score: float, source_length: int) -> Hypothesis:
+    def _followed(
+        self, end: list[int], score: float, looked: list[Array | None], source_length: int
+    ) -> Hypothesis:
         """A hypothesis, followed back from its end."""
-        if self.chains is None:
-            self.chains = [
-                (parents.tolist(), tokens.tolist(), None if w is None else w.cpu().numpy())
-                for parents, tokens, w in zip(self.parents, self.tokens, self.weights, strict=True)
-            ]
         length, row, token = end
         ids, rows = [token], []
         for step in range(length - 1, -1, -1):
-            weights = self.chains[step][2]
+            weights = looked[step]
             rows.append(None if weights is None else weights[row, :source_length])
             if step:
-                parents, tokens, _ = self.chains[step - 1]
-                ids.append(tokens[row])
-                row = parents[row]
+                ids.append(int(self.tokens[step - 1][row]))
+                row = self.parents[step - 1][row]
         finished = token == EOS
         kept = [weights for weights in reversed(rows) if weights is not None]
         return Hypothesis(
@@ -215,9 +231,9 @@ class _BeamSearch:
         )
 
 
-def _ends(length: int, rows: Tensor, tokens: Tensor) -> Tensor:
+def _ends(length: int, rows: Array, tokens: Array) -> Array:
     """(sentences, candidates, 3): where hypotheses of this length end."""
-    return torch.stack((torch.full_like(rows, length), rows, tokens), -1)
+    return np.stack((np.full_like(rows, length), rows, tokens), -1)
 
 
 def _check(beam: int, best: int, length_penalty: float, max_length: int | None) -> None:

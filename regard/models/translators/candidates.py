@@ -7,9 +7,12 @@ import math
 import torch
 from torch import Tensor
 
+from regard.attention.kernel.choice import choose
 from regard.errors import TrainingError
 from regard.pieces.tokenizer import BOS, PAD
 
+NEVER = torch.tensor([PAD, BOS])
+"""Tokens that are never said."""
 BLOCK = 32
 """Tokens in a block; the best tokens are looked for only in the blocks with the best maxima."""
 
@@ -21,6 +24,8 @@ def best_tokens(logits: Tensor, scores: Tensor, count: int) -> tuple[Tensor, Ten
     (sentences, beams) float64. Returns the totals (sentences, count), best first, and their
     places b · V + v.
     """
+    if (chosen := choose(logits, scores, count, NEVER)) is not None:
+        return chosen
     sentences, beams = scores.shape
     size = logits.shape[-1]
     norms = log_norms(logits)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from regard.models.sampling import Sampling
 from regard.models.translators.base import Translator
-from regard.models.translators.beam import Hypothesis, longest
+from regard.models.translators.beam import Hypothesis, evaluating, longest
 from regard.models.translators.candidates import log_norms, silence
 from regard.pieces.tokenizer import BOS, EOS
 
@@ -34,9 +34,7 @@ def sample_batch(
     on that. The score is that of beam search, log p / length^length_penalty, of the model's own p:
     temperature and top_p change what is drawn, not what it is worth.
     """
-    was_training = model.training
-    model.eval()
-    try:
+    with evaluating(model):
         numbers = range(len(lengths)) if numbers is None else numbers
         chances = sampling.chances(numbers, samples)
         source, lengths = (t.repeat_interleave(samples, 0) for t in (source, lengths))
@@ -62,8 +60,6 @@ def sample_batch(
                     state.select(going)
         found = [one.hypothesis(length_penalty) for one in drawn]
         return [found[i : i + samples] for i in range(0, len(found), samples)]
-    finally:
-        model.train(was_training)
 
 
 class _Drawn:

@@ -14,6 +14,7 @@ from regard.models.padding import RealRows, pick, real_rows
 from regard.models.positions import Positions
 from regard.models.translators.base import DecoderState, DecoderStep, Translator
 from regard.models.translators.config import TranslatorConfig
+from regard.models.translators.native import NativeState, TransformerParts, native_of
 from regard.record import scope
 
 
@@ -108,7 +109,10 @@ class Transformer(Translator):
             if asked is not None and not 0 <= asked < count:
                 raise ConfigError(f"{what} must be from 0 to {count - 1}, got {asked}")
 
-    def first_state(self, source: Tensor, source_lengths: Tensor) -> TransformerState:
+    def first_state(self, source: Tensor, source_lengths: Tensor) -> DecoderState:
+        native = native_of(self, self._parts())
+        if native is not None and source.is_cpu:
+            return native.start(source, source_lengths)
         layers = self.config.layers
         memory, mask = self.encode(source, source_lengths)
         return TransformerState(
@@ -119,7 +123,20 @@ class Transformer(Translator):
             cross=[KeyValueCache() for _ in range(layers)],
         )
 
+    def _parts(self) -> TransformerParts:
+        return TransformerParts(
+            self.config,
+            self.vocabulary,
+            self.positions,
+            self.encoder,
+            self.encoder_norm,
+            self.decoder,
+            self.decoder_norm,
+        )
+
     def step(self, state: DecoderState, tokens: Tensor) -> DecoderStep:
+        if isinstance(state, NativeState):
+            return state.step(tokens)
         assert isinstance(state, TransformerState)
         words = self.vocabulary.target(tokens).unsqueeze(1)
         x = self.dropout(self.positions(words, state.position))

@@ -12,13 +12,22 @@
 #include <string.h>
 
 #include "additive.h"
+#include "choice.h"
 #include "kernel.h"
+#include "stack.h"
 
 namespace {
 
 using regard::Array;
 using regard::Call;
+using regard::Choice;
+using regard::Layer;
 using regard::Look;
+using regard::Norm;
+using regard::PANEL;
+using regard::Product;
+using regard::Rows;
+using regard::Stack;
 using regard::Tape;
 
 struct Library {
@@ -26,6 +35,8 @@ struct Library {
   int (*runs_here)(int);
   int (*attend)(int, const Call*);
   void (*look)(int, const Look*, int, int64_t, int64_t, int64_t);
+  int (*stack)(int, const Rows*);
+  int (*choose)(int, const Choice*);
 };
 
 // ---- chance, the same on every machine
@@ -67,8 +78,9 @@ struct Numbers {
 
 // ---- the errors found
 
-enum Result { OUT, LSE, ENTROPY, RECEIVED, TOP, POOLED, LOOK, GRADIENT, RESULTS };
-const char* const NAMES[] = {"context", "lse", "entropy", "received", "top", "pooled", "look", "gradient"};
+enum Result { OUT, LSE, ENTROPY, RECEIVED, TOP, POOLED, LOOK, GRADIENT, STACK, CHOICE, RESULTS };
+const char* const NAMES[] = {"context", "lse", "entropy", "received", "top", "pooled", "look", "gradient",
+                             "stack", "choice"};
 double worst[RESULTS];
 
 // `most` is how much rounding may take away from `expected`.
@@ -428,6 +440,132 @@ void look_once(const Library& it, int variant) {
   Additive(batch, slots, hidden, width).run(it, variant);
 }
 
+// ---- a decoder of one layer: its first word, of one hypothesis
+
+// A product and its weights as they are (out, in), before they are laid out in panels.
+struct Linear {
+  int64_t in, out;
+  Numbers<float> weight, bias, panels;
+
+  Linear(int64_t in, int64_t out)
+      : in(in), out(out), weight(in * out), bias(out + PANEL), panels((out + PANEL) * in) {
+    weight.fill(1 / sqrtf(float(in)));
+    for (int64_t o = 0; o < out; ++o) {
+      bias[o] = number();
+      for (int64_t i = 0; i < in; ++i)
+        panels[(o / PANEL * in + i) * PANEL + o % PANEL] = weight[o * in + i];
+    }
+  }
+
+  Product product() const { return {panels.data, bias.data, in, out}; }
+
+  void define(const Numbers<double>& x, const Numbers<double>& y, bool bent = false) const {
+    for (int64_t o = 0; o < out; ++o) {
+      y[o] = bias[o];
+      for (int64_t i = 0; i < in; ++i) y[o] += double(weight[o * in + i]) * x[i];
+      if (bent && y[o] < 0) y[o] = 0;
+    }
+  }
+};
+
+struct Decoder {
+  int64_t width, heads, inner_width, words, source;
+  Linear own, own_out, query, cross_out, inner, outer, out;
+  Numbers<float> gamma, beta, word, place, memory;
+
+  Decoder(int64_t heads, int64_t head, int64_t inner_width, int64_t words, int64_t source)
+      : width(heads * head), heads(heads), inner_width(inner_width), words(words), source(source),
+        own(width, 3 * width), own_out(width, width), query(width, width), cross_out(width, width),
+        inner(width, inner_width), outer(inner_width, width), out(width, words), gamma(width),
+        beta(width), word(words * width), place(width), memory(source * 2 * width) {
+    gamma.fill(1), beta.fill(1), word.fill(1), place.fill(1), memory.fill(1);
+  }
+
+  bool run(const Library& it, int variant) {
+    Norm norm = {gamma.data, beta.data, 1e-5};
+    Layer layer = {norm, own.product(), own_out.product(), norm, query.product(),
+                   cross_out.product(), norm, inner.product(), outer.product()};
+    Stack stack = {&layer, 1, width, heads, 1, regard::RELU, norm, out.product(),
+                   word.data, words, place.data, 2};
+    Numbers<float> logits(words), written(2 * width), weights(source);
+    int64_t token = below(words), first[] = {0, 1}, rows[] = {0, source}, zero = 0, one = 1;
+    float* kept = written.data;
+    Rows r = {};
+    r.stack = &stack, r.tokens = &token, r.first = first, r.sentences = 1, r.out = logits.data;
+    r.threads = 1, r.written = &kept, r.at_once = &one, r.path = &zero, r.source = rows;
+    r.lines = &zero, r.memory = memory.data, r.head = -1, r.weights = weights.data;
+    r.longest = source;
+    if (it.stack(variant, &r)) return false;
+    define(token, logits);
+    return choose(it, variant, logits);
+  }
+
+  void normalise(const Numbers<double>& x, const Numbers<double>& y) const {
+    double mean = 0, square = 0;
+    for (int64_t d = 0; d < width; ++d) mean += x[d] / double(width);
+    for (int64_t d = 0; d < width; ++d) square += (x[d] - mean) * (x[d] - mean) / double(width);
+    for (int64_t d = 0; d < width; ++d) y[d] = (x[d] - mean) / sqrt(square + 1e-5) * gamma[d] + beta[d];
+  }
+
+  void define(int64_t token, const Numbers<float>& logits) const {
+    Numbers<double> x(width), y(width), wide(3 * width + inner_width), part(width), all(words);
+    auto add = [&] {
+      for (int64_t d = 0; d < width; ++d) x[d] += part[d];
+      normalise(x, y);
+    };
+    for (int64_t d = 0; d < width; ++d) x[d] = 2.0 * word[token * width + d] + place[d];
+    normalise(x, y);
+    own.define(y, wide);  // the first word looks at itself alone
+    for (int64_t d = 0; d < width; ++d) y[d] = wide[2 * width + d];
+    own_out.define(y, part), add();
+    query.define(y, wide), attend(wide, y), cross_out.define(y, part), add();
+    inner.define(y, wide, true), outer.define(wide, part), add();
+    out.define(y, all);
+    for (int64_t v = 0; v < words; ++v) compare(STACK, logits[v], all[v], 2e-5 * (1 + fabs(all[v])));
+  }
+
+  void attend(const Numbers<double>& q, const Numbers<double>& mixed) const {
+    int64_t head = width / heads;
+    Numbers<double> a(source);
+    for (int64_t h = 0; h < heads; ++h) {
+      double total = 0;
+      for (int64_t i = 0; i < source; ++i) {
+        double e = 0;
+        for (int64_t d = h * head; d < (h + 1) * head; ++d) e += q[d] * memory[i * 2 * width + d];
+        total += a[i] = exp(e / sqrt(double(head)));
+      }
+      for (int64_t d = h * head; d < (h + 1) * head; ++d) {
+        mixed[d] = 0;
+        for (int64_t i = 0; i < source; ++i) mixed[d] += a[i] / total * memory[i * 2 * width + width + d];
+      }
+    }
+  }
+
+  // The best of the logits but the first, which is silent.
+  bool choose(const Library& it, int variant, const Numbers<float>& logits) const {
+    double score = number(), totals[3], norm = 0, before = INFINITY;
+    int64_t silent = 0, places[3];
+    for (int64_t v = 0; v < words; ++v) norm += exp(double(logits[v]));
+    Choice c = {logits.data, &score, 1, 1, words, &silent, 1, 3, totals, places, 1};
+    if (it.choose(variant, &c)) return false;
+    for (int i = 0; i < 3; ++i) {
+      double best = -INFINITY;
+      for (int64_t v = 1; v < words; ++v)
+        if (logits[v] < before && logits[v] > best) best = logits[v];
+      compare(CHOICE, logits[places[i]], best, 1e-30);
+      compare(CHOICE, totals[i], score + best - log(norm), 1e-5);
+      before = best;
+    }
+    return true;
+  }
+};
+
+bool decode_once(const Library& it, int variant) {
+  int64_t heads = one_of({1, 3}), head = one_of({1, 5, 16, 37}), inner = one_of({1, 7, 33});
+  int64_t words = one_of({7, 64, 131}), source = one_of({1, 5, 19});
+  return Decoder(heads, head, inner, words, source).run(it, variant);
+}
+
 template <class F>
 void find(void* library, const char* name, F& f) {
   f = reinterpret_cast<F>(dlsym(library, name));
@@ -445,6 +583,8 @@ int main(int count, char** arguments) {
   find(library, "regard_runs_here", it.runs_here);
   find(library, "regard_attend", it.attend);
   find(library, "regard_look", it.look);
+  find(library, "regard_stack", it.stack);
+  find(library, "regard_choose", it.choose);
   bool fine = true;
   for (int variant = 0; it.variant(variant); ++variant) {
     if (!it.runs_here(variant)) {
@@ -456,8 +596,9 @@ int main(int count, char** arguments) {
     for (int i = 0; i < cases; ++i) {
       if (!attend_once(it, variant)) return printf("no memory\n"), 1;
       look_once(it, variant);
+      if (!decode_once(it, variant)) return printf("no memory\n"), 1;
     }
-    printf("%-9s %d cases; error as a share of what rounding explains:", it.variant(variant), 2 * cases);
+    printf("%-9s %d cases; error as a share of what rounding explains:", it.variant(variant), 3 * cases);
     for (int i = 0; i < RESULTS; ++i) {
       printf(" %s %.2f", NAMES[i], worst[i]);
       fine &= worst[i] <= 1;

@@ -72,7 +72,12 @@ def test_an_interrupted_build_leaves_no_library(tmp_path: Path, how: signal.Sign
 @NEEDS_COMPILER
 @pytest.mark.parametrize(
     ("source", "offered"),
-    [("attention", ["work_here"]), ("additive", ["look_back_here", "look_here"])],
+    [
+        ("attention", ["work_here"]),
+        ("additive", ["look_back_here", "look_here"]),
+        ("choice", ["choose_here"]),
+        ("stack", ["stack_here"]),
+    ],
 )
 def test_variants_share_no_code(tmp_path: Path, source: str, offered: list[str]) -> None:
     """A function compiled for AVX-512 must not serve a machine without it: no weak symbols."""

@@ -23,7 +23,7 @@ def declared(header: str, name: str) -> list[str]:
     return [
         part.strip(" *")
         for line in lines
-        for part in re.sub(r"^(const )?\w+\*? ", "", line).split(",")
+        for part in re.sub(r"^(const )?\w+\*?( const\*)? ", "", line).split(",")
     ]
 
 
@@ -35,6 +35,12 @@ def declared(header: str, name: str) -> list[str]:
         ("gradient.h", layout.GradientLayout),
         ("additive.h", layout.TapeLayout),
         ("additive.h", layout.LookLayout),
+        ("stack.h", layout.ProductLayout),
+        ("stack.h", layout.NormLayout),
+        ("stack.h", layout.LayerLayout),
+        ("stack.h", layout.StackLayout),
+        ("stack.h", layout.RowsLayout),
+        ("choice.h", layout.ChoiceLayout),
     ],
 )
 def test_the_fields_are_those_of_the_header(header: str, structure: type[ctypes.Structure]) -> None:
@@ -53,8 +59,8 @@ def test_the_library_has_every_place(kernels: list[Kernel]) -> None:
 @pytest.mark.parametrize(
     ("change", "expected", "got"),
     [
-        (lambda p: p[:-1], "('Look.d_recency', 408, 32)", "None"),
-        (lambda p: [*p, ("Look.d_w", 400, 8)], "None", "('Look.d_w', 400, 8)"),
+        (lambda p: p[:-1], "('Choice.threads', 80, 8)", "None"),
+        (lambda p: [*p, ("Choice.more", 88, 8)], "None", "('Choice.more', 88, 8)"),
         (lambda p: [("Array", 0, 48), *p[1:]], "('Array', 0, 40)", "('Array', 0, 48)"),
     ],
 )

@@ -1,0 +1,198 @@
+"""The kernel's decoder: the modules' own numbers, and the modules themselves where it must not."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from regard.attention.kernel.library import SWITCH, kernel
+from regard.errors import RegardError
+from regard.models.layers import DecoderLayer
+from regard.models.sampling import Sampling
+from regard.models.translators.beam import hypotheses, translate_batch
+from regard.models.translators.native import NativeState
+from regard.models.translators.sample import sample_batch
+from regard.models.translators.transformer import Transformer, TransformerState
+from regard.record import record
+from regard.store.weights import named_weights, set_weights
+from tests.models.batch import batch, model
+
+pytestmark = pytest.mark.skipif(kernel() is None, reason="there is no kernel here")
+
+
+def variants() -> list[str]:
+    it = kernel()
+    return [] if it is None else [name for name, runs in it.variants.items() if runs]
+
+
+@pytest.fixture(autouse=True)
+def no_gradients() -> Iterator[None]:
+    with torch.no_grad():
+        yield
+
+
+def single(**changes: Any) -> Transformer:
+    made = model("transformer", **changes).float()
+    assert isinstance(made, Transformer)
+    return made
+
+
+def layer(made: Transformer, number: int) -> DecoderLayer:
+    found = made.decoder[number]
+    assert isinstance(found, DecoderLayer)
+    return found
+
+
+def run(made: Transformer, threads: int = 1) -> list[tuple[Tensor, Tensor]]:
+    """Steps of hypotheses that part, end and change places; logits and weights of each."""
+    b = batch((5, 1, 3, 4), (4, 3, 6, 2))
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        state = made.start(b.source, b.source_lengths, layer=1)
+        found = [made.step(state, b.target[:, 0])]
+        for chosen in (
+            [[0, 0, 0], [1, 1, 1], [2, 2, 2], [3, 3, 3]],
+            [[2, 0, 0], [4, 5, 3], [7, 7, 8], [11, 10, 9]],
+            [[1, 2, 0], [8, 6, 6], [9, 9, 11]],  # the second sentence leaves
+            [[0, 1, 2], [6, 8, 7]],
+        ):
+            rows = torch.tensor(chosen)
+            state.select(rows)
+            found.append(made.step(state, 4 + (rows.flatten() * 7) % 19))
+    finally:
+        torch.set_num_threads(before)
+    return [(step.logits, step.weights) for step in found if step.weights is not None]
+
+
+def compare(got: list[tuple[Tensor, Tensor]], expected: list[tuple[Tensor, Tensor]]) -> None:
+    assert len(got) == len(expected) == 5
+    for ours, theirs in zip(got, expected, strict=True):
+        for one, other in zip(ours, theirs, strict=True):
+            torch.testing.assert_close(one.double(), other, rtol=0, atol=2e-5)
+
+
+@pytest.mark.parametrize("variant", variants())
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"norm": "post"}, {"activation": "silu"}, {"width": 38, "heads": 1, "tied": True}],
+    ids=str,
+)
+def test_every_variant_is_the_modules_in_float64(
+    variant: str, changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SWITCH, variant)
+    made = single(**changes)
+    b = batch()
+    assert isinstance(made.start(b.source, b.source_lengths), NativeState)
+    compare(run(made), run(copy.deepcopy(made).double()))
+
+
+def test_threads_change_no_bit() -> None:
+    made = single()
+    for one, two in zip(run(made, 1), run(made, 3), strict=True):
+        assert torch.equal(one[0], two[0])
+        assert torch.equal(one[1], two[1])
+
+
+def test_searches_and_samples_are_those_of_the_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, b = single(), batch()
+    for parameter in made.parameters():
+        parameter.mul_(1.7)
+
+    def found() -> list[tuple[list[int], float]]:
+        several = hypotheses(made, b.source, b.source_lengths, beam=4, best=3, length_penalty=0.5)
+        drawn = sample_batch(made, b.source, b.source_lengths, Sampling(seed=1), samples=2)
+        return [(one.ids, one.score) for each in (*several, *drawn) for one in each]
+
+    native = found()
+    monkeypatch.setenv(SWITCH, "off")
+    own = found()
+    assert [ids for ids, _ in native] == [ids for ids, _ in own]
+    assert [s for _, s in native] == pytest.approx([s for _, s in own], abs=1e-4)
+
+
+def by_modules(made: nn.Module) -> bool:
+    assert isinstance(made, Transformer)
+    b = batch()
+    state = made.start(b.source, b.source_lengths)
+    assert isinstance(state, NativeState | TransformerState)
+    return isinstance(state, TransformerState)
+
+
+def test_whoever_looks_inside_gets_the_modules() -> None:
+    made = single()
+    assert not by_modules(made)
+    with torch.enable_grad():
+        assert by_modules(made)
+    with record() as trace:
+        assert by_modules(made)
+    assert len(trace)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert by_modules(made)
+    assert by_modules(copy.deepcopy(made).double())
+    made.train()
+    assert by_modules(made)
+    made.eval()
+    for module in (made.decoder[1], layer(made, 2).cross.output, made.vocabulary):
+        hook = module.register_forward_hook(lambda *_: None)
+        assert by_modules(made)
+        hook.remove()
+    every = nn.modules.module.register_module_forward_pre_hook(lambda *_: None)
+    assert by_modules(made)
+    every.remove()
+    assert not by_modules(made)
+
+
+def test_a_part_of_another_class_gets_the_modules() -> None:
+    class Doubled(nn.Linear):
+        def forward(self, x: Tensor) -> Tensor:
+            return 2 * super().forward(x)
+
+    made = single()
+    layer(made, 0).feedforward.inner = Doubled(10, 17)
+    assert by_modules(made)
+    made = single()
+    layer(made, 0).feedforward.inner.forward = lambda x: x  # type: ignore[assignment, method-assign]
+    assert by_modules(made)
+
+
+def test_changed_weights_are_seen() -> None:
+    made = single()
+    linear = layer(made, 0).feedforward.inner
+
+    def same() -> None:
+        compare(run(made), run(copy.deepcopy(made).double()))
+
+    first = run(made)
+    linear.weight.mul_(3)
+    same()
+    assert not torch.allclose(run(made)[0][0], first[0][0])
+    set_weights(made, {k: v * 0.5 for k, v in named_weights(made).items()}, "halved")
+    same()
+    linear.weight = nn.Parameter(torch.randn(17, 10))
+    same()
+
+
+def test_damaged_tokens_and_copies() -> None:
+    made, b = single(), batch()
+    run(made)
+    compare(run(copy.deepcopy(made)), run(copy.deepcopy(made).double()))
+    state = made.start(b.source, b.source_lengths)
+    with pytest.raises(IndexError, match="a token is not in the model's vocabulary"):
+        made.step(state, torch.tensor([4, 5, 23, 6]))
+    with pytest.raises(RegardError):
+        made.start(b.source, b.source_lengths * 9)
+
+
+def test_a_long_translation_goes_beyond_the_table_of_positions() -> None:
+    made, b = single(), batch((1,), (2,))
+    made.vocabulary.bias[3] = -1e4
+    (found,) = translate_batch(made, b.source, b.source_lengths, max_length=300)
+    assert len(found.ids) == 300
+    assert made.positions.table.shape[0] > 256
