@@ -22,7 +22,7 @@ def outcome_of(
     what the model wrote by itself, if it has a decoder beside its encoder."""
     if written is not None:
         words = " ".join(word.text for word in written.words[1:])  # the first begins the text
-        return Outcome("translation", text=written.text or words)
+        return Outcome("translation", text=(written.text or words).strip())
     kind = kind_of(model)
     if kind == SENTENCE:
         return Outcome(kind, vector=sentence_vector(output))
