@@ -2,7 +2,7 @@
 
     python benchmarks/language.py tatoeba deu.txt.gz [--runs runs] [--ship]
     python benchmarks/language.py ptb FOLDER [--runs runs] [--only lstmn]
-    python benchmarks/language.py sst FOLDER [--runs runs]
+    python benchmarks/language.py sst FOLDER [--runs runs] [--vectors glove.bin]
 
 ``deu.txt.gz`` is the German-English file of manythings.org/anki (from tatoeba.org, CC-BY 2.0), of
 which the English side is read. The folders have ptb.train.txt.gz, ptb.valid.txt.gz and
@@ -80,17 +80,19 @@ def ptb(folder: str, runs: Path) -> list[Run]:
     return [language(model, runs / f"ptb-{model}", *data, *length) for model in RATES]
 
 
-def sst(folder: str, runs: Path) -> list[Run]:
-    """Stanford Sentiment, whole sentences, two labels and five."""
+def sst(folder: str, runs: Path, vectors: Path | None = None) -> list[Run]:
+    """Stanford Sentiment, whole sentences, two labels and five; words start from ``vectors``."""
     made = []
+    name, start = "sst", tuple[str, ...]()
+    if vectors is not None:
+        name, start = "sst-vectors", ("--vectors", str(vectors), "--set", "model.width=50")
     for labels in ("binary", "fine"):
         parts = {"--data": "train", "--valid": "dev", "--test": "test"}
         files = [w for f, part in parts.items() for w in (f, f"{folder}/stsa.{labels}.{part}")]
         for model in SST:
-            options = (*files, "--level", "space", "--model", model, "--epochs", "10")
-            made.append(
-                Run(model, runs / f"sst-{labels}-{model}", (*options, *COSINE, *USUAL), "classify")
-            )
+            options = (*files, "--level", "space", "--model", model, "--epochs", "10", *start)
+            own = runs / f"{name}-{labels}-{model}"
+            made.append(Run(model, own, (*options, *COSINE, *USUAL), "classify"))
     return made
 
 
@@ -203,11 +205,15 @@ def main() -> None:
     parser.add_argument("what", choices=("tatoeba", "ptb", "sst"))
     parser.add_argument("data", help="tatoeba: the file; ptb, sst: the folder")
     parser.add_argument("--runs", type=Path, default=Path("runs"))
+    parser.add_argument("--vectors", type=Path, help="sst: word vectors of 50 numbers")
     parser.add_argument("--only", action="append", metavar="MODEL")
     parser.add_argument("--ship", action="store_true", help="tatoeba: pack into the package")
     parser.add_argument("--commands", action="store_true", help="print the commands only")
     given = parser.parse_args()
-    runs = {"tatoeba": tatoeba, "ptb": ptb, "sst": sst}[given.what](given.data, given.runs)
+    if given.what == "sst":
+        runs = sst(given.data, given.runs, given.vectors)
+    else:
+        runs = {"tatoeba": tatoeba, "ptb": ptb}[given.what](given.data, given.runs)
     runs = [run for run in runs if not given.only or run.model in given.only]
     if given.commands:
         print("\n".join(shlex.join(run.command()) for run in runs))

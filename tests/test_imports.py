@@ -42,7 +42,7 @@ KNOWS: dict[str, set[str]] = {
     "views": BASE | {"pieces", "attention"},
     "show": BASE | {"pieces", "attention", "views"},
     "live": PARTS | {"models", "store", "inside", "views"},
-    "web": PARTS | {"models", "store", "inside", "views"},
+    "web": PARTS | {"models", "store", "inside", "learn", "views"},
     "cli": PARTS
     | {"models", "store", "train", "inside", "worked", "cost", "learn", "doctor", "views"}
     | {"show", "web", "live"},

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from regard.cli.shared.input import read_text
-from regard.cli.shared.model import PARTS, exit_stopped, load_model, look_at, noted, read_part
+from regard.cli.shared.model import (
+    PARTS,
+    exit_stopped,
+    load_measured,
+    load_model,
+    look_at,
+    noted,
+    read_part,
+)
 from regard.cli.shared.numbers import Whole
 from regard.cli.shared.output import check_outputs, say_written, write_json
 from regard.cli.shared.progress import PATIENCE, CommandProgress
@@ -69,9 +77,11 @@ class HeadsOptions:
 )
 @click.option("--kind", type=click.Choice(HEAD_KINDS), help="Rank by the score of one kind.")
 @click.option("--part", type=click.Choice(PARTS), help="Of a model with encoder and decoder.")
-@click.option("--target", metavar="TEXT", help="What the decoder reads; else what it writes.")
+@click.option("--target", metavar="TEXT", help="What the decoder reads; of a gradient, the word.")
 @click.option(
-    "--measure", type=click.Choice(["norm"]), help="Derived from the weights, in their place."
+    "--measure",
+    type=click.Choice(["norm", "gradient"]),
+    help="Derived from the weights, in their place.",
 )
 @click.option("--max-tokens", type=Whole(1), metavar="N", help="Refuse longer texts.")
 @click.option("--state", metavar="FILE", help="With --corpus: save here, and go on from here.")
@@ -107,13 +117,14 @@ def heads(model: str, text: str | None, **given: Any) -> None:
 
 def _of_text(name: str, text: str, options: HeadsOptions) -> None:
     """All heads by one text."""
-    model = load_model(name)
     from regard.pieces.look import LookRequest
 
-    part = read_part(model, options.part, options.target)
-    request = LookRequest(part=part, link=options.link, links=0, measure=options.measure or "")
+    model, part = load_measured(name, options.part, options.target, options.measure)
+    measure = options.measure or ""
+    goal = options.target if measure == "gradient" else None
+    request = LookRequest(part=part, link=options.link, links=0, measure=measure, goal=goal)
     found, stopped = look_at(model, text, request, options.target, options.max_tokens)
-    _write(found.ranking(), options)
+    _write(found.ranking(), options, found.scored)
     if stopped:
         exit_stopped(found)
 
@@ -171,7 +182,7 @@ def _say(done: CorpusState, stopped: bool, model: TextModel, options: HeadsOptio
         click.echo(f"regard: stopped after line {done.lines:,}; {how}", err=True)
 
 
-def _write(found: Heads, options: HeadsOptions) -> None:
+def _write(found: Heads, options: HeadsOptions, scored: str = "") -> None:
     from regard.views.terminal.console import make_console
     from regard.views.terminal.heads import print_heads
 
@@ -179,6 +190,7 @@ def _write(found: Heads, options: HeadsOptions) -> None:
     if json_to:
         content = found.to_json(options.kind)
         content |= {"measure": options.measure} if options.measure else {}
+        content |= {"y": scored} if scored else {}
         write_json(json.dumps(content, ensure_ascii=False, allow_nan=False), json_to)
     if json_to != "-":
         kind, link = options.kind, options.link
@@ -187,7 +199,8 @@ def _write(found: Heads, options: HeadsOptions) -> None:
         if options.measure:
             from regard.pieces.measures import MEASURES
 
-            console.print(MEASURES[options.measure], style="yellow")
+            y = f" Here y is {scored}." if scored else ""
+            console.print(f"{MEASURES[options.measure]}{y}", style="yellow", markup=False)
         say_written(json_to)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from regard.cli.shared.input import read_text
-from regard.cli.shared.model import PARTS, exit_stopped, load_model, look_at, read_part
+from regard.cli.shared.model import PARTS, exit_stopped, load_measured, load_model, look_at
 from regard.cli.shared.numbers import Whole
 from regard.cli.shared.output import check_outputs, say_written, write_json, write_page
 from regard.errors import RegardError
@@ -110,6 +110,7 @@ class LookOptions:
             cells=THUMBNAIL if of_all else 0,
             page=self.html_to is not None,
             measure=self.measure or "",
+            goal=self.target if self.measure == "gradient" else None,
         )
 
 
@@ -125,7 +126,7 @@ class LookOptions:
 )
 @click.option("--no-sink", is_flag=True, help="Without first and special tokens, shared out anew.")
 @click.option("--part", type=click.Choice(PARTS), help="Of a model with encoder and decoder.")
-@click.option("--target", metavar="TEXT", help="What the decoder reads; else what it writes.")
+@click.option("--target", metavar="TEXT", help="What the decoder reads; of a gradient, the word.")
 @click.option(
     "--measure", type=click.Choice(list(MEASURES)), help="Derived from the weights, in their place."
 )
@@ -164,8 +165,8 @@ def look(model: str, text: str | None, file: str | None, **given: Any) -> None:
         from regard.views.picture.file import check_picture
 
         check_picture()
-    loaded = load_model(model)
-    request = options.request(read_part(loaded, options.part, options.target))
+    loaded, part = load_measured(model, options.part, options.target, options.measure)
+    request = options.request(part)
     found, stopped = look_at(loaded, content, request, options.target, options.max_tokens)
     _write(found, options)
     if options.html_to is not None and not stopped:

@@ -10,6 +10,7 @@ console   lines that begin with "$ regard", and what each prints
 python    a few lines; a ```text block after it is what they print
 text      otherwise a drawing
 toml, …   with a name behind it (```toml mine.toml): a file that later samples read
+live      with models behind it (```live bahdanau): a living page of them, for these sentences
 
 "varies" behind ```console or ```text: the numbers differ from run to run (times).
 """
@@ -17,6 +18,7 @@ toml, …   with a name behind it (```toml mine.toml): a file that later samples
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,7 +64,26 @@ class Sample:
     varies: bool = False
 
 
-Part = Prose | Drawing | Written | Sample | Question
+@dataclass(frozen=True)
+class Living:
+    """Models that run in the reader's browser, and the sentences that they begin with."""
+
+    models: tuple[str, ...]
+    sentences: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Of its page, without an ending."""
+        return "-and-".join(self.models)
+
+    @property
+    def command(self) -> str:
+        """What writes its page."""
+        examples = "".join(f" --example {shlex.quote(text)}" for text in self.sentences)
+        return f"regard live {' '.join(self.models)}{examples} -o {self.name}.html"
+
+
+Part = Prose | Drawing | Written | Sample | Living | Question
 
 
 @dataclass(frozen=True)
@@ -107,6 +128,10 @@ class Chapter:
     @property
     def questions(self) -> list[Question]:
         return [part for part in self.parts if isinstance(part, Question)]
+
+    @property
+    def living(self) -> list[Living]:
+        return [part for part in self.parts if isinstance(part, Living)]
 
     @property
     def samples(self) -> list[Sample]:
@@ -154,6 +179,8 @@ def _parts(text: str) -> Iterator[Part]:
 def _block(language: str, said: str, text: str) -> Iterator[Part]:
     if language == "console":
         yield from _commands(text, "varies" in said)
+    elif language == "live":
+        yield Living(tuple(said.split()), tuple(text.splitlines()))
     elif said and said != "varies":
         yield Written(said, language, text)
     else:

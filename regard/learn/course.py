@@ -67,4 +67,4 @@ def check_answer(number: str, answer: object, language: str = "en") -> Judgement
     asked = {q.number: q for chapter in chapters(language) for q in chapter.questions}
     if number not in asked:
         raise RegardError(f"there is no exercise {number!r}{nearest(number, asked)}")
-    return judge(asked[number], str(answer))
+    return judge(asked[number], str(answer), language)

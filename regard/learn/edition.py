@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from regard.learn.chapter import Chapter, Drawing, Part, Prose, Sample, Written
+from regard.learn.chapter import Chapter, Drawing, Living, Part, Prose, Sample, Written
 from regard.learn.question import Question
 from regard.learn.seal import sealed
 
@@ -38,6 +38,8 @@ def _part(part: Part) -> dict[str, Any]:
             return {"file": name, "text": text}
         case Sample(language, source, printed):
             return {"sample": language, "source": source, "printed": printed}
+        case Living(models):
+            return {"living": part.name, "models": list(models), "command": part.command}
         case Question():
             return {
                 "exercise": part.number,

@@ -28,6 +28,36 @@ CHECKED = ("number", "matrix", "word", "step")
 """Kinds of answer that are typed, and judged as they are."""
 
 
+SAYS = {
+    "en": {
+        "open": "This one is open: compare with the solution.",
+        "number": "a number is wanted, such as 0.37, got {!r}",
+        "count": "{} numbers are wanted, got {}",
+        "digits": "right so far: give {} digits behind the point",
+        "some": "{} of {} are not right",
+        "slip": "that is what you get if {}",
+        "givens": "its givens are not those of the exercise: copy them as is",
+        "claims": "[claims] has no {}",
+        "file": "{} of {} numbers are right",
+        "function": "name a function of a file, such as mine.py:attend, got {!r}",
+    },
+    "zh": {
+        "open": "这是开放题：请与解答对照。",
+        "number": "需要一个数，例如 0.37，得到的是 {!r}",
+        "count": "需要 {} 个数，得到 {} 个",
+        "digits": "目前正确：请给出小数点后 {} 位",
+        "some": "{1} 个数中有 {0} 个不对",
+        "slip": "这个数是这样得来的（英文说明）：{}",
+        "givens": "文件中的已知量与练习不同：请原样抄写",
+        "claims": "[claims] 中缺少 {}",
+        "file": "{1} 个数中有 {0} 个正确",
+        "function": "请给出文件中的函数，例如 mine.py:attend，得到的是 {!r}",
+    },
+}
+"""What is said about an answer, by language. Usual mistakes and what is wrong with a file or a
+function are told by ``regard check``, in English."""
+
+
 @dataclass(frozen=True)
 class Judgement:
     """Whether an answer is right, and what there is to say about it."""
@@ -36,16 +66,16 @@ class Judgement:
     says: str = ""
 
 
-def judge(question: Question, answer: str) -> Judgement:
+def judge(question: Question, answer: str, language: str = "en") -> Judgement:
     """Judge what somebody typed: numbers, a word, the name of a file or of a function in one."""
-    answer = answer.strip()
+    answer, words = answer.strip(), SAYS.get(language, SAYS["en"])
     if question.kind == "word":
         return Judgement(plain_word(answer) in words_of(question))
     if question.kind in ("file", "function"):
-        return (_file if question.kind == "file" else _function)(question, answer)
+        return (_file if question.kind == "file" else _function)(question, answer, words)
     if question.kind == "open":
-        return Judgement(True, "This one is open: compare with the solution.")
-    return _numbers(question, answer)
+        return Judgement(True, words["open"])
+    return _numbers(question, answer, words)
 
 
 def words_of(question: Question) -> list[str]:
@@ -66,24 +96,22 @@ def true_value(question: Question) -> Any:
     return json.loads(question.answer)
 
 
-def read_number(text: str) -> Decimal:
-    """A number as people write it: 0.37, .37, −2, 0,37."""
+def read_number(text: str) -> Decimal | None:
+    """A number as people write it: 0.37, .37, −2, 0,37; None if it is none."""
     text = unicodedata.normalize("NFKC", text).replace("−", "-").strip().rstrip(".")
     if re.fullmatch(r"[+-]?\d*,\d+", text):
         text = text.replace(",", ".")
     try:
         number = Decimal(text)
     except InvalidOperation:
-        number = Decimal("nan")
-    if not number.is_finite():
-        raise RegardError(f"a number is wanted, such as 0.37, got {text!r}")
-    return number
+        return None
+    return number if number.is_finite() else None
 
 
-def read_numbers(text: str) -> list[Decimal]:
-    """The numbers of rows in reading order: ``[[1, 0.5], [0, 2]]``, ``1 0.5; 0 2``."""
+def split_numbers(text: str) -> list[str]:
+    """Those of rows in reading order: ``[[1, 0.5], [0, 2]]``, ``1 0.5; 0 2``."""
     parts = re.split(r"[\s,;\[\]，；]+", text.strip(" \t\n[]"))
-    return [read_number(part) for part in parts if part]
+    return [part for part in parts if part]
 
 
 def decimals(number: Decimal) -> int:
@@ -102,21 +130,26 @@ def rounds_to(typed: Decimal, true: float) -> bool:
     return abs(float(typed) - true) <= 0.5 * 10.0 ** -decimals(typed) + EXACT
 
 
-def _numbers(question: Question, answer: str) -> Judgement:
+def _numbers(question: Question, answer: str, words: dict[str, str]) -> Judgement:
     true = list(flat(true_value(question)))
-    try:
-        typed = [read_number(answer)] if len(true) == 1 else read_numbers(answer)
-    except RegardError as error:
-        return Judgement(False, str(error))
+    typed = []
+    for part in [answer] if len(true) == 1 else split_numbers(answer):
+        number = read_number(part)
+        if number is None:
+            return Judgement(False, words["number"].format(part))
+        typed.append(number)
     if len(typed) != len(true):
-        return Judgement(False, f"{len(true)} numbers are wanted, got {len(typed)}")
+        return Judgement(False, words["count"].format(len(true), len(typed)))
     wrong = [i for i, (a, b) in enumerate(zip(typed, true, strict=True)) if not fits(a, b)]
     if not wrong:
         return Judgement(True)
     if all(rounds_to(a, b) for a, b in zip(typed, true, strict=True)):
-        return Judgement(False, f"right so far: give {DECIMALS} digits behind the point")
-    which = f"{len(wrong)} of {len(true)} are not right" if len(true) > 1 else ""
-    return Judgement(False, _slip(question, typed) or which)
+        return Judgement(False, words["digits"].format(DECIMALS))
+    slip = _slip(question, typed)
+    if slip:
+        return Judgement(False, words["slip"].format(slip))
+    which = words["some"].format(len(wrong), len(true)) if len(true) > 1 else ""
+    return Judgement(False, which)
 
 
 def flat(value: Any) -> Iterator[float]:
@@ -144,7 +177,7 @@ def _slip(question: Question, typed: list[Decimal]) -> str:
         return ""
     report = _report(question, {question.answer: _shaped(typed, true_value(question))})
     slips = [wrong.slip for wrong in report.wrong if wrong.slip]
-    return f"that is what you get if {slips[0]}" if slips else ""
+    return slips[0] if slips else ""
 
 
 def _shaped(typed: list[Decimal], like: Any) -> Any:
@@ -165,7 +198,7 @@ def _report(question: Question, claims: dict[str, Any]) -> Report:
     return check(Example.from_dict(content | {"claims": claims}))
 
 
-def _file(question: Question, path: str) -> Judgement:
+def _file(question: Question, path: str, words: dict[str, str]) -> Judgement:
     """A file with the same givens, in which the steps asked for are claimed, and rightly."""
     from regard.worked.source import ExampleFile
 
@@ -174,25 +207,25 @@ def _file(question: Question, path: str) -> Judgement:
         claims = content.pop("claims", {})
         given = tomllib.loads(question.example, parse_float=Decimal)
         if content != given:
-            return Judgement(False, "its givens are not those of the exercise: copy them as is")
+            return Judgement(False, words["givens"])
         missing = [step for step in question.answer.split() if step not in claims]
         if missing:
-            return Judgement(False, f"[claims] has no {', '.join(missing)}")
+            return Judgement(False, words["claims"].format(", ".join(missing)))
         report = _report(question, claims)
     except RegardError as error:
         return Judgement(False, str(error))
     total = report.right + len(report.wrong)
-    return Judgement(report.ok, f"{report.right} of {total} numbers are right")
+    return Judgement(report.ok, words["file"].format(report.right, total))
 
 
-def _function(question: Question, named: str) -> Judgement:
+def _function(question: Question, named: str, words: dict[str, str]) -> Judgement:
     """Somebody's own function, ``mine.py:attend``, tried with generated cases."""
     from regard.worked.code.judge import SECONDS
     from regard.worked.code.judge import judge as judge_code
     from regard.worked.code.load import load, names_code
 
     if not names_code(named):
-        return Judgement(False, f"name a function of a file, such as mine.py:attend, got {named!r}")
+        return Judgement(False, words["function"].format(named))
     try:
         report = judge_code(load(named, SECONDS), mechanism=question.answer)
     except RegardError as error:

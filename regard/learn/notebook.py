@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from regard.learn.chapter import Chapter, ChapterPage, Drawing, Part, Prose, Sample, Written
+from regard.learn.chapter import Chapter, ChapterPage, Drawing, Living, Part, Prose, Sample, Written
 from regard.learn.question import Question
 
 SUMMARIES = {"en": ("Hint", "Second hint", "Solution"), "zh": ("提示", "再提示", "解答")}
@@ -50,6 +50,8 @@ def _part(part: Part, language: str) -> Iterator[dict[str, Any]]:
             yield _code(f"%%writefile {name}\n{text}", "")
         case Sample(kind, source, printed):
             yield _code(f"!{source}" if kind == "console" else source, printed)
+        case Living():
+            yield _text(f"```console\n$ {part.command}\n```")
         case Question():
             yield _text(_question(part, language))
             if part.kind != "open":

@@ -39,6 +39,8 @@ class DesignConfig(ModelConfig):
     """simple-rnn+attention: how a pair is scored, "additive" or "dot"."""
     window: int = 0
     """simple-rnn+attention, lstmn: how many of the last words can be attended to; 0 = all."""
+    recency: float = 0.0
+    """lstmn: what is learned and added to the newest word's score begins with this; 0 = none."""
     dropout: float = 0.0
     """The share of numbers dropped while training."""
 
@@ -77,6 +79,10 @@ class DesignConfig(ModelConfig):
         yield from whole("window", self.window, 0)
         if self.window and self.model not in ATTENTIVE:
             yield f"{self.model} has no window: leave it out, got {self.window!r}"
+        if isinstance(self.recency, bool) or not isinstance(self.recency, int | float):
+            yield f"recency must be a number, got {self.recency!r}"
+        elif self.recency and self.model != "lstmn":
+            yield f"{self.model} has no recency: leave it out, got {self.recency!r}"
         numbers_fit = isinstance(self.width, int) and not list(whole("heads", self.heads, 1))
         if self.model == "transformer" and numbers_fit and self.width % self.heads:
             yield f"heads must divide width, got {self.heads} and {self.width}"

@@ -68,6 +68,7 @@ class RecurrentStack(Stack):
                 dropout=config.dropout,
                 attention=attends,
                 window=config.window or None,
+                recency=config.recency or None,
             )
 
     def forward(

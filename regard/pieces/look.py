@@ -57,6 +57,8 @@ class LookRequest:
     """Keep queries, keys and values of all layers: what a page shows."""
     measure: str = ""
     """What is derived from the weights and shown in their place (pieces/measures.py)."""
+    goal: str | None = None
+    """Of a gradient: the word, label or text of which it is; None: what the model predicts."""
 
     @property
     def layers(self) -> list[int] | None:
@@ -104,6 +106,8 @@ class Look:
     pooled: dict[HeadPlace, Floats] = field(default_factory=dict)
     map: HeadWeights | None = None
     """Of the head that was asked for."""
+    scored: str = ""
+    """Of a gradient: the number y of which it is."""
     page: Subject | None = None
     """What a page shows of the same pass, if it was asked for and nothing stopped it."""
 

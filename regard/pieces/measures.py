@@ -11,8 +11,16 @@ MEASURES = {
         "Derived, not weights: attention rollout, the heads averaged and half of each word kept, "
         "multiplied through all layers so far (Abnar & Zuidema 2020)."
     ),
+    "flow": (
+        "Derived, not weights: attention flow, the most that could stream from word to word "
+        "through all layers so far, as a share of its row (Abnar & Zuidema 2020)."
+    ),
     "value-zeroing": (
         "Derived, not weights: value zeroing, how much what a layer hands on of a word changes "
         "without another word's value, as a share of its row (Mohebbi et al. 2023)."
+    ),
+    "gradient": (
+        "Derived, not weights: gradient times attention, |a ∂y/∂a|, as a share of its row; rows "
+        "on which y does not depend are 0 (Serrano & Smith 2019)."
     ),
 }

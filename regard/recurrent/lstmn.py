@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.attention.score import additive
+from regard.errors import ConfigError
 from regard.record import note, recording, scope
 from regard.recurrent.convert import from_torch, to_torch
 from regard.recurrent.reader import Reader, ReaderLayer
@@ -24,16 +27,32 @@ class LSTMN(Reader):
         c_t = f_t * c~_t + i_t * c^_t
         h_t = o_t * tanh(c_t)
 
-    With a ``window`` only the last so many words stay on the tapes. Without ``attention``
-    (h~_t, c~_t) = (h_{t-1}, c_{t-1}), which is ``nn.LSTM``. ``dropout`` acts between layers. Each
-    further layer reads the states h_t of the one below.
+    With a ``window`` only the last so many words stay on the tapes. A ``recency`` is learned, and
+    added to the score of the newest word, e[t,t-1]: the number given is its first value (not in the
+    paper; with 6 the network begins nearly as the LSTM that it is a generalisation of). Without
+    ``attention`` (h~_t, c~_t) = (h_{t-1}, c_{t-1}), which is ``nn.LSTM``. ``dropout`` acts between
+    layers. Each further layer reads the states h_t of the one below.
     """
 
     has_cells = True
     formula = "h_t = o_t * tanh(f_t * c~_t + i_t * c^_t)"
 
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        *,
+        recency: float | None = None,
+        **options: Any,
+    ) -> None:
+        self.recency = recency
+        super().__init__(input_size, hidden_size, num_layers, **options)
+        if recency is not None and not self.attention:
+            raise ConfigError("without attention no word is newer than another: leave recency out")
+
     def layer(self, width: int) -> LSTMNLayer:
-        return LSTMNLayer(width, self.hidden_size, self.attention)
+        return LSTMNLayer(width, self.hidden_size, self.attention, self.recency)
 
     @classmethod
     def from_torch(cls, module: nn.LSTM) -> LSTMN:
@@ -54,9 +73,14 @@ class LSTMNLayer(ReaderLayer):
 
     scan = LSTMNScan
 
-    def __init__(self, width: int, hidden: int, attends: bool) -> None:
+    def __init__(
+        self, width: int, hidden: int, attends: bool, recency: float | None = None
+    ) -> None:
         super().__init__()
         self.attends = attends
+        self.recency: nn.Parameter | None = None
+        if recency is not None:
+            self.recency = nn.Parameter(torch.tensor([float(recency)]))
         self.inputs = nn.Linear(width, 4 * hidden)
         self.recurrent = nn.Parameter(torch.empty(4 * hidden, hidden))
         for part in self.inputs.weight.data.chunk(4):
@@ -77,7 +101,10 @@ class LSTMNLayer(ReaderLayer):
         return hidden @ self.w_key.t() if self.attends else None
 
     def score(self, query: Tensor, key: Tensor) -> Tensor:
-        return additive(query, key, self.v)
+        e = additive(query, key, self.v)
+        if self.recency is None:
+            return e
+        return e + F.pad(self.recency, (e.shape[-1] - 1, 0))
 
     def loop(
         self, x: Tensor, memory: TapeMemory, summary: Tensor, real: Tensor | None
@@ -108,6 +135,7 @@ class LSTMNLayer(ReaderLayer):
             self.w_key,
             self.w_summary,
             self.v,
+            self.recency,
         )
 
     def gates(self, projected: Tensor, old_h: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:

@@ -17,6 +17,9 @@ from regard.errors import RegardError
 from regard.inside.look.exploration import Exploration
 from regard.inside.textmodel import TextModel
 from regard.inside.whatif.wish import FORM, Wish
+from regard.learn.course import chapters, languages
+from regard.learn.edition import edition
+from regard.views.page.course import course_html
 from regard.views.page.file import filled
 from regard.views.page.inline import policy
 from regard.web import parts
@@ -45,6 +48,7 @@ def make_app(models: dict[str, TextModel], most_tokens: int, hosts: set[str]) ->
     app = Starlette(
         routes=[
             Route("/", page),
+            Route("/learn", learn),
             Route("/openapi.json", openapi),
             Route("/api/models", list_models),
             Route("/api/looks", ask, methods=["POST"]),
@@ -77,6 +81,18 @@ async def page(request: Request) -> Response:
     rules = policy("explorer", connect="'self'")
     text = filled("regard explorer", {"serve": config}, "", rules, "explorer")
     return HTMLResponse(text)
+
+
+async def learn(request: Request) -> Response:
+    """The course, in the language asked for; its own policy is in the page."""
+    wanted = request.query_params.get("lang", "")
+    language = wanted if wanted in languages() else "en"
+
+    def made() -> str:
+        return course_html(edition(chapters(language), language))
+
+    text = await _computed(request, made)
+    return HTMLResponse(text, headers={"content-security-policy": "frame-ancestors 'none'"})
 
 
 async def openapi(request: Request) -> Response:

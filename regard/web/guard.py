@@ -45,7 +45,9 @@ class Guard:
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *self.headers]
+                own = list(message.get("headers", []))
+                said = {name for name, _ in own}  # a page with another script has its own policy
+                message["headers"] = own + [pair for pair in self.headers if pair[0] not in said]
             await send(message)
 
         wrong = self.wrong(Request(scope))

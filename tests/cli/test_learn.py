@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -49,7 +50,8 @@ def test_a_chapter_in_a_pipe_is_text() -> None:
         (["loking-back"], "no chapter 'loking-back'; did you mean 'looking-back'?"),
         (["1", "--page", "99"], "chapter 1 has pages 1 to "),
         (["--page", "2"], "--page is a page of a CHAPTER: name one"),
-        (["3", "--html", "x.html"], "--html, --notebooks and --figures are of the whole"),
+        (["3", "--html", "x.html"], "--html, --folder, --notebooks, --figures are of the whole"),
+        (["--living", "all"], "--living is of the course as a page: add --html FILE or --folder"),
         (["--html", "/none/x.html"], "cannot write '/none/x.html'"),
         (["--lang", "xx"], "the course is not written in 'xx'"),
     ],
@@ -71,12 +73,25 @@ def test_a_damaged_file_of_bookmarks(state: Path) -> None:
 
 
 def test_the_course_as_a_file_and_as_notebooks(tmp_path: Path) -> None:
-    done = regard("learn", "--html", tmp_path / "c.html", "--notebooks", tmp_path / "n" / "b")
+    forms = ("--html", tmp_path / "c.html", "--notebooks", tmp_path / "n" / "b")
+    done = regard("learn", *forms, "--living", "none")
     assert done.returncode == 0, done.stderr
     assert "Written: " in done.stdout
     assert (tmp_path / "c.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     names = {path.stem for path in (tmp_path / "n" / "b").glob("*.ipynb")}
     assert names == {chapter.name for chapter in chapters()}
+
+
+def test_the_course_as_a_folder(tmp_path: Path) -> None:
+    """Beside it a page for each living part, but minilm's; every address leads to one."""
+    done = regard("learn", "--folder", tmp_path / "site", "--lang", "zh")
+    assert done.returncode == 0, done.stderr
+    parts = [part for chapter in chapters("zh") for part in chapter.living]
+    names = {f"{part.name}.html" for part in parts if part.models != ("minilm",)}
+    assert {path.name for path in (tmp_path / "site").iterdir()} == names | {"index.html"}
+    text = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+    assert set(re.findall(r'href="([\w+-]+\.html)"', text)) == names
+    assert "regard live minilm" in text
 
 
 class Terminal:

@@ -267,6 +267,12 @@ def test_a_measure_in_place_of_the_weights(bert: Path) -> None:
     assert "Derived, not weights: the size of what each head brings" in " ".join(
         heads.stdout.split()
     )
+    for command in ("look", "heads"):
+        slopes = regard(command, bert, "the animal was tired", "--measure", "gradient")
+        assert "Here y is the length of the sentence's vector." in " ".join(slopes.stdout.split())
+    target = regard("look", bert, "the animal", "--measure", "gradient", "--target", "tired")
+    assert target.returncode == 2
+    assert "predicts no word and no label, so that there is no --target" in target.stderr
     page = regard("look", bert, "the animal", "--measure", "norm", "--html", "x.html")
     assert page.returncode == 2
     assert "leave out --measure" in page.stderr

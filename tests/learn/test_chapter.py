@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from regard.errors import RegardError
-from regard.learn.chapter import Chapter, Drawing, Prose, Sample, Written
+from regard.learn.chapter import Chapter, Drawing, Living, Prose, Sample, Written
 from regard.learn.question import Question
 
 TEXT = """# 3. A title
@@ -43,6 +43,11 @@ After it.
 
 ```text
 a drawing
+```
+
+```live lstmn bahdanau
+It's here.
+Two
 ```
 
 ## Last
@@ -90,12 +95,17 @@ def test_every_part_in_its_place() -> None:
         Sample("python", "print(1)\n## no heading\n", "1 ms\n", varies=True),
         Prose("After it."),
         Drawing("a drawing\n"),
+        Living(("lstmn", "bahdanau"), ("It's here.", "Two")),
     )
     silent, asked = chapter.pages[2].parts
     assert silent == Sample("python", "silent = 1\n", "")
     assert asked == Question("3.1", "by pencil", "How many?", ("A.", "B."), "Two.", "number", "2")
     assert chapter.questions == [asked]
     assert len(chapter.samples) == 4
+    assert [part.command for part in chapter.living] == [
+        "regard live lstmn bahdanau --example 'It'\"'\"'s here.' --example Two "
+        "-o lstmn-and-bahdanau.html"
+    ]
 
 
 @pytest.mark.parametrize(

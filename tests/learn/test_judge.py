@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.errors import RegardError
-from regard.learn.judge import fits, judge, read_number, read_numbers, true_value
+from regard.learn.course import languages
+from regard.learn.judge import SAYS, fits, judge, read_number, split_numbers, true_value
 from regard.learn.question import Question
 
 EXAMPLE = """mechanism = "simple"
@@ -116,9 +116,21 @@ def test_an_open_question_has_no_wrong_answer() -> None:
 
 def test_numbers_as_people_write_them() -> None:
     assert read_number("1e-2") == Decimal("0.01")
-    assert read_numbers("[1,\n -2.5]") == [Decimal(1), Decimal("-2.5")]
-    with pytest.raises(RegardError, match="a number is wanted"):
-        read_numbers("1 two")
+    assert split_numbers("[1,\n -2.5]") == ["1", "-2.5"]
+    assert read_number("two") is read_number("inf") is None
+
+
+def test_every_language_says_all_of_it() -> None:
+    assert set(languages()) <= SAYS.keys()
+    for words in SAYS.values():
+        assert words.keys() == SAYS["en"].keys()
+
+
+def test_in_chinese() -> None:
+    question = asked("matrix", "[[1, 0.5, 2]]")
+    assert judge(question, "1 0.5", "zh").says == "需要 3 个数，得到 2 个"
+    assert judge(question, "1 0.25 3", "zh").says == "3 个数中有 2 个不对"
+    assert judge(question, "1 x 3", "zh").says == "需要一个数，例如 0.37，得到的是 'x'"
 
 
 @given(st.floats(-1e3, 1e3), st.integers(2, 8))

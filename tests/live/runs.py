@@ -35,7 +35,7 @@ ODD: dict[str, dict[str, Any]] = {
     },
     "near": {
         "task": "lm",
-        "model": {"model": "lstmn", "width": 7, "hidden": 5, "layers": 2},
+        "model": {"model": "lstmn", "width": 7, "hidden": 5, "layers": 2, "recency": 2},
         "more": {"window": 2, "tied": True},
         "level": "word",
     },

@@ -44,6 +44,8 @@ def test_round_trip_through_json(model: str) -> None:
         ("lstm", {"form": "xc"}, "lstm has no form: leave it out, got 'xc'"),
         ("lstmn", {"score": "dot"}, "lstmn has no score"),
         ("lstmn", {"hidden": 0}, "hidden must be a whole number of at least 1, got 0"),
+        ("lstm", {"recency": 6}, "lstm has no recency: leave it out, got 6"),
+        ("lstmn", {"recency": "6"}, "recency must be a number, got '6'"),
         ("lstmn", {"layers": 1.5}, "layers must be a whole number of at least 1, got 1.5"),
         ("lstmn", {"tied": 1}, "tied must be true or false, got 1"),
         ("simple-rnn+attention", {"form": "x"}, 'form must be "xc" or "xch", got \'x\''),

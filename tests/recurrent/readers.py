@@ -15,6 +15,7 @@ KINDS: dict[str, tuple[type[Reader], dict[str, Any]]] = {
     "xch additive": (SelfAttentiveRNN, {"form": "xch"}),
     "xch dot": (SelfAttentiveRNN, {"form": "xch", "score": "dot"}),
     "lstmn": (LSTMN, {}),
+    "lstmn with recency": (LSTMN, {"recency": 2.0}),
 }
 
 

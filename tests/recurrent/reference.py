@@ -111,6 +111,7 @@ def lstmn(
         if t:
             q = p["w_input"] @ x[t] + p["w_summary"] @ recalled[-1]
             e = [p["v"] @ np.tanh(p["w_key"] @ h[i] + q) for i in range(first, t)]
+            e[-1] += p["recency"][0] if "recency" in p else 0
             weights[t, first:t] = softmax(np.array(e))
             old_h = sum(weights[t, i] * h[i] for i in range(t))
             old_c = sum(weights[t, i] * c[i] for i in range(t))

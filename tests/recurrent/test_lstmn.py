@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from regard.errors import ConfigError
 from regard.recurrent import LSTMN
 from tests.recurrent import reference
 from tests.recurrent.readers import reader, same
@@ -13,8 +14,9 @@ from tests.recurrent.readers import reader, same
 
 @pytest.mark.parametrize("window", [None, 1, 3])
 @pytest.mark.parametrize("grad", [True, False])
-def test_equals_the_equations_written_as_a_loop(window: int | None, grad: bool) -> None:
-    net, x = reader("lstmn", window=window), reference.random(2, 7, 3)
+@pytest.mark.parametrize("kind", ["lstmn", "lstmn with recency"])
+def test_equals_the_equations_written_as_a_loop(kind: str, window: int | None, grad: bool) -> None:
+    net, x = reader(kind, window=window), reference.random(2, 7, 3)
     p = reference.part(reference.numpy_of(net), "layers.0")
     with torch.set_grad_enabled(grad):
         read = net(x, need_weights=True)
@@ -47,6 +49,29 @@ def test_states_computed_by_hand() -> None:
         read.output.detach().flatten(), [math.tanh(cell) / 2 for cell in c], rtol=0, atol=1e-12
     )
     same(read.weights[0][0], torch.tensor([[0, 0, 0], [1, 0, 0], [0.5, 0.5, 0]]).double())
+
+
+def test_recency_by_hand() -> None:
+    """All else 0: the newest word's score is log 3, any other's 0."""
+    net = LSTMN(1, 1, recency=math.log(3), batch_first=True)
+    for parameter in net.parameters():
+        if parameter is not net.parts()[0].recency:
+            torch.nn.init.zeros_(parameter)
+    weights = net(torch.zeros(1, 3, 1), need_weights=True).weights[0][0]
+    same(weights, torch.tensor([[0, 0, 0], [1, 0, 0], [0.25, 0.75, 0]]), atol=1e-6)
+
+
+def test_a_high_recency_is_the_lstm() -> None:
+    net, plain = reader("lstmn", recency=0.0), reader("lstmn", attention=False)
+    plain.load_state_dict({name: net.state_dict()[name] for name in plain.state_dict()})
+    net.load_state_dict({**net.state_dict(), "layers.0.recency": torch.tensor([80.0])})
+    x = reference.random(2, 7, 3)
+    same(net(x).output, plain(x).output)
+
+
+def test_recency_needs_attention() -> None:
+    with pytest.raises(ConfigError, match=r"no word is newer .* leave recency out"):
+        LSTMN(3, 5, recency=6, attention=False)
 
 
 def test_a_window_of_one_is_no_attention() -> None:

@@ -119,7 +119,7 @@ def test_lengths_that_cannot_be(kind: str, case: str) -> None:
 def first_state(kind: str, *shape: int, **options: Any) -> Tapes:
     """The state (layers, batch, hidden) of a reader of this kind."""
     zeros = torch.zeros(shape, **{"dtype": torch.float64, **options})
-    return Tapes.of(zeros, zeros if kind == "lstmn" else None)
+    return Tapes.of(zeros, zeros if kind.startswith("lstmn") else None)
 
 
 MUST = "must have the input's dtype and device, torch.float64 on cpu, got"

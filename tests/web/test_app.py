@@ -15,6 +15,7 @@ from regard.inside import textmodel
 from regard.inside.look import exploration
 from regard.inside.textmodel import load
 from regard.pieces.text import read_text
+from regard.views.page.course import WORDS
 from tests.inside.tinytext import STORY
 from tests.web.server import Client, thread
 
@@ -127,6 +128,17 @@ def test_what_is_not_there(here: Client) -> None:
     assert here.ask(f"/api/looks/{name}/layers/0/heads/0/rows/999").code == 422
     assert here.ask(f"/api/looks/{name}", method="DELETE").code == 204
     assert here.ask(f"/api/looks/{name}").code == 404
+
+
+def test_the_course_is_there_in_both_languages(here: Client, browser: Any) -> None:
+    page = browser.new_context().new_page()
+    for language, words in WORDS.items():
+        page.goto(f"{here.address}/learn?lang={language}")
+        page.wait_for_selector("html[data-ready]")
+        assert page.locator(".home").inner_text() == words["title"]
+    page.goto(f"{here.address}/")
+    page.get_by_role("link", name="Learn").wait_for()
+    page.close()
 
 
 def test_in_a_browser_short_and_long(

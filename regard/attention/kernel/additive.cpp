@@ -58,6 +58,7 @@ struct Sequence {
       });
       a[i] = sum(e);
     }
+    if (c.recency && from < to) a[to - 1] += *c.recency;
     weigh(a);
     float* mixed = c.mixed.at(t, b);
     memset(mixed, 0, c.width * sizeof *mixed);
@@ -87,6 +88,7 @@ struct Sequence {
     for (int64_t i = from; i < to; ++i)
       total += d_e[i] = a[i] == 0 ? 0 : a[i] * dot(c.mixed.at(t, b), c.values.at(t, b, i), c.width);
     for (int64_t i = from; i < to; ++i) d_scores[i] += d_e[i] -= a[i] * total;
+    if (c.recency && from < to) *c.d_recency.at(t, b) += d_e[to - 1];
     float *d_v = c.d_v.at(t, b), *d_q = c.d_queries.at(t, b);
     memset(d_q, 0, c.hidden * sizeof *d_q);
     for (int64_t i = from; i < to; ++i) {

@@ -1,6 +1,7 @@
 // The plain C interface of additive attention, one step of a recurrent network at a time:
 //
-//     e[i]  = v . tanh(k_i + q)                over the slots i of a tape, for each sequence
+//     e[i]  = v . tanh(k_i + q)                over the slots i of a tape, for each sequence;
+//                                              at the newest slot plus `recency`
 //     a[i]  = exp(e[i]) / sum_i exp(e[i])      0 at forbidden slots
 //     mixed = sum_i a[i] value_i
 //
@@ -26,10 +27,12 @@ struct Look {
   Tape mixed;  // its gradient, on the way back
   const uint8_t* forbidden;  // (sequence, slot), one byte each, or null
   int64_t forbidden_stride;
+  const float* recency;  // one number, or null
   int64_t batch, hidden, width;  // of keys, of values
   int64_t threads;
   // The gradient: of scores, of queries; sums over steps of d_e, of d_e tanh^2 and of d_e tanh.
   Tape d_e, d_queries, d_scores, d_squares, d_v;
+  Tape d_recency;  // (sequence,), where there is a recency
 };
 
 // One step: which one, the slots [from, to) that it sees, and the first sequence nobody has taken.

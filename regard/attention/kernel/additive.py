@@ -15,7 +15,8 @@ class AdditiveLook:
 
     Names and axes are those of additive.h: n steps, a tape for each sequence of the batch. On the
     way back ``mixed`` is the gradient of what was mixed; ``d_scores`` (batch, slots), ``d_squares``
-    (batch, slots, hidden) and ``d_v`` (batch, hidden) are added to.
+    (batch, slots, hidden), ``d_v`` (batch, hidden) and, of ``recency`` (1,), ``d_recency`` (batch,)
+    are added to.
     """
 
     def __init__(
@@ -32,13 +33,15 @@ class AdditiveLook:
         d_scores: Tensor | None = None,
         d_squares: Tensor | None = None,
         d_v: Tensor | None = None,
+        recency: Tensor | None = None,
+        d_recency: Tensor | None = None,
     ) -> None:
         d_e = None if d_scores is None else torch.empty_like(d_scores)
         forbidden = None if forbidden is None else forbidden.contiguous()
         self.it = it
         # Named, so that they live as long as this: the kernel gets addresses.
-        self.kept = keys, queries, v, values, weights, mixed, forbidden
-        self.given = d_e, d_queries, d_scores, d_squares, d_v
+        self.kept = keys, queries, v, values, weights, mixed, forbidden, recency
+        self.given = d_e, d_queries, d_scores, d_squares, d_v, d_recency
         self.call = LookLayout(
             keys=tape(keys, "bs"),
             queries=tape(queries, "tb"),
@@ -54,7 +57,10 @@ class AdditiveLook:
         if forbidden is not None:
             self.call.forbidden = forbidden.data_ptr()
             self.call.forbidden_stride = forbidden.stride(0)
+        if recency is not None:
+            self.call.recency = recency.data_ptr()
         axes = {"d_e": "bs", "d_queries": "tb", "d_scores": "bs", "d_squares": "bs", "d_v": "b"}
+        axes["d_recency"] = "b"
         for (name, own), given in zip(axes.items(), self.given, strict=True):
             if given is not None:
                 setattr(self.call, name, tape(given, own))

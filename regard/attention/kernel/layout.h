@@ -33,9 +33,9 @@ constexpr Place LAYOUT[] = {
     WHOLE(Look),
     FIELD(Look, keys), FIELD(Look, queries), FIELD(Look, v), FIELD(Look, values),
     FIELD(Look, weights), FIELD(Look, mixed), FIELD(Look, forbidden),
-    FIELD(Look, forbidden_stride), FIELD(Look, batch), FIELD(Look, hidden), FIELD(Look, width),
-    FIELD(Look, threads), FIELD(Look, d_e), FIELD(Look, d_queries), FIELD(Look, d_scores),
-    FIELD(Look, d_squares), FIELD(Look, d_v),
+    FIELD(Look, forbidden_stride), FIELD(Look, recency), FIELD(Look, batch), FIELD(Look, hidden),
+    FIELD(Look, width), FIELD(Look, threads), FIELD(Look, d_e), FIELD(Look, d_queries),
+    FIELD(Look, d_scores), FIELD(Look, d_squares), FIELD(Look, d_v), FIELD(Look, d_recency),
 };
 #undef WHOLE
 #undef FIELD

@@ -80,6 +80,7 @@ class LookLayout(ctypes.Structure):
         ("mixed", TapeLayout),
         ("forbidden", c_void_p),
         ("forbidden_stride", c_int64),
+        ("recency", c_void_p),
         ("batch", c_int64),
         ("hidden", c_int64),
         ("width", c_int64),
@@ -89,6 +90,7 @@ class LookLayout(ctypes.Structure):
         ("d_scores", TapeLayout),
         ("d_squares", TapeLayout),
         ("d_v", TapeLayout),
+        ("d_recency", TapeLayout),
     ]
 
 

@@ -15,7 +15,16 @@ from rich.text import Text
 
 from regard.errors import RegardError
 from regard.learn.bookmarks import Bookmarks
-from regard.learn.chapter import Chapter, ChapterPage, Drawing, Part, Prose, Sample, Written
+from regard.learn.chapter import (
+    Chapter,
+    ChapterPage,
+    Drawing,
+    Living,
+    Part,
+    Prose,
+    Sample,
+    Written,
+)
 from regard.learn.judge import judge
 from regard.learn.question import Question
 from regard.learn.runner import Runner
@@ -35,6 +44,7 @@ WORDS = {
         "page": "{}. page {} of {}",
         "done": "Chapter {} is done. 'regard learn' lists the rest.",
         "left": "Until next time: 'regard learn {}' goes on here.",
+        "living": "To try your own sentence in a browser:",
         "not_run": "Not run here; elsewhere it printed:",
         "begin": "regard learn 1 begins; regard learn --help says what else there is.",
         "new": "{} pages, {} exercises",
@@ -50,6 +60,7 @@ WORDS = {
         "page": "第 {} 章，第 {} 页，共 {} 页",
         "done": "第 {} 章完成。“regard learn” 列出其余各章。",
         "left": "下次见：“regard learn {}” 从这里继续。",
+        "living": "在浏览器中试试你自己的句子：",
         "not_run": "此处未能运行；别处打印的是：",
         "begin": "regard learn 1 开始；regard learn --help 说明其他用法。",
         "new": "{} 页，{} 道练习",
@@ -123,6 +134,9 @@ def _print_part(part: Part, console: Console, words: dict[str, str]) -> None:
         case Sample(language, source):
             mark = "$ " if language == "console" else ""
             print_block(f"{mark}{source}", console, style="cyan")
+        case Living():
+            console.print(Text(words["living"], style="dim"))
+            print_block(f"$ {part.command}", console, style="cyan")
         case Question():
             title = words["exercise"].format(part.number, part.title)
             console.print(Text(title, style="bold"))
@@ -161,7 +175,7 @@ class Lesson:
         self, chapter: Chapter, marks: Bookmarks, language: str = "en", *, run: bool = True
     ) -> None:
         self.chapter, self.marks, self.runs = chapter, marks, run
-        self.words = words_of(language)
+        self.language, self.words = language, words_of(language)
         self.console = make_console()
 
     def start(self, page: int | None) -> None:
@@ -249,7 +263,7 @@ class Lesson:
             if answer.lower() == "s":
                 return
             if answer:
-                judgement = judge(question, answer)
+                judgement = judge(question, answer, self.language)
                 says = f" {judgement.says}" if judgement.says else ""
                 told = self.words["right" if judgement.right else "wrong"]
                 self.console.print(f"{told}{says}")

@@ -76,6 +76,17 @@ def read_part(model: TextModel, part: str | None, target: str | None) -> str:
     return ""
 
 
+def load_measured(
+    name: str, part: str | None, target: str | None, measure: str | None
+) -> tuple[TextModel, str]:
+    """The model with what ``measure`` needs of it, and which attention is looked at."""
+    if measure != "gradient":
+        model = load_model(name)
+        return model, read_part(model, part, target)
+    model = load_model(name, predicts=True)  # a gradient is of what the model says
+    return model, read_part(model, part, None)
+
+
 def look_at(
     model: TextModel, text: str, request: LookRequest, target: str | None, most: int | None
 ) -> tuple[Look, bool]:

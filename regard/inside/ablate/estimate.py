@@ -11,15 +11,13 @@ order.
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 from regard.errors import RegardError
+from regard.inside.ablate.measure import Measured
 from regard.inside.ablate.trial import AblationTrial
 from regard.inside.ablate.variant import HeadAt
-from regard.inside.intervene.change import Extent
-from regard.inside.intervene.intervene import intervene
-from regard.inside.observe.places import LayerPlace
+from regard.inside.measures.slopes import HeadSlopes, head_slopes
 
 
 def estimated(trial: AblationTrial, metric: str) -> tuple[float, dict[HeadAt, float]]:
@@ -29,45 +27,23 @@ def estimated(trial: AblationTrial, metric: str) -> tuple[float, dict[HeadAt, fl
             "--estimate needs a slope, and the cosine is at its highest where nothing is changed: "
             "leave it out, the effects are then measured"
         )
-    met: list[LayerPlace] = []
-    contexts: list[Tensor] = []
+    measured: list[Measured] = []
 
-    def meets(place: LayerPlace, extent: Extent) -> None:
-        met.append(place)
+    def score() -> Tensor:
+        output = trial.run(1)
+        measured.append(trial.measured(output.detach(), metric))
+        return measured[0].values(output).sum()
 
-    def tap(context: Tensor) -> Tensor:
-        # The first one begins the graph: the weights themselves need no gradient.
-        kept = context if context.requires_grad else context.detach().requires_grad_()
-        kept.retain_grad()
-        contexts.append(kept)
-        return kept
-
-    frozen = [p for p in trial.network.parameters() if p.requires_grad]
-    for parameter in frozen:
-        parameter.requires_grad_(False)
-    try:
-        with torch.enable_grad(), intervene(trial.network) as hands:
-            hands.meets = meets
-            for part in trial.parts:
-                hands.tap(tap, kind=part)
-            output = trial.run(1)
-            measured = trial.measured(output.detach(), metric)
-            measured.values(output).sum().backward()
-    finally:
-        for parameter in frozen:
-            parameter.requires_grad_(True)
-    return measured.base, _changes(trial, met, contexts)
+    found = head_slopes(trial.network, score)
+    return measured[0].base, _changes(trial, found)
 
 
-def _changes(
-    trial: AblationTrial, met: list[LayerPlace], contexts: list[Tensor]
-) -> dict[HeadAt, float]:
+def _changes(trial: AblationTrial, slopes: list[HeadSlopes]) -> dict[HeadAt, float]:
     found: dict[HeadAt, float] = {}
-    for place, context in zip(met, contexts, strict=True):
-        assert context.grad is not None
-        change = -(context.detach() * context.grad).double().sum((0, 2, 3))
+    for one in slopes:
+        change = -(one.context * one.slope).double().sum((0, 2, 3))
         for part in trial.parts:
-            if place.answers(None, part):
-                number = place.number if part in ("encoder", "decoder") else place.order
+            if one.place.answers(None, part):
+                number = one.place.number if part in ("encoder", "decoder") else one.place.order
                 found |= {HeadAt(part, number, h): float(c) for h, c in enumerate(change)}
     return found

@@ -51,25 +51,26 @@ def own_reading(name: str) -> TrialOf:
 def text_reading(model: TextModel, most: int | None = None) -> TrialOf:
     """Of a model that ``look`` takes, loaded with what it predicts."""
 
-    def trial(text: str, target: str | None) -> AblationTrial:
-        pieces = model.read(text, most)
-        if model.has_both:
-            return WritingTrial(model, pieces, target)
-        architecture = type(model.network).__name__
-        if architecture.endswith("ForSequenceClassification"):
-            return LabelTrial(model, pieces, target)
-        if architecture.endswith(("ForMaskedLM", "ForPreTraining")):
-            return WordTrial(model, pieces, target, blank_of(model, pieces))
-        if architecture.endswith(("ForCausalLM", "LMHeadModel")):
-            return WordTrial(model, pieces, target)
-        if target is not None:
-            raise RegardError(
-                f"{model.title} predicts no word and no label, so that there is no --target: the "
-                "cosine of its sentence vector is measured"
-            )
-        return SentenceTrial(model.title, model.network, pieces)
+    return lambda text, target: trial_of(model, model.read(text, most), target)
 
-    return trial
+
+def trial_of(model: TextModel, pieces: Pieces, target: str | None) -> AblationTrial:
+    """Of such a model with a text that was read."""
+    if model.has_both:
+        return WritingTrial(model, pieces, target)
+    architecture = type(model.network).__name__
+    if architecture.endswith("ForSequenceClassification"):
+        return LabelTrial(model, pieces, target)
+    if architecture.endswith(("ForMaskedLM", "ForPreTraining")):
+        return WordTrial(model, pieces, target, blank_of(model, pieces))
+    if architecture.endswith(("ForCausalLM", "LMHeadModel")):
+        return WordTrial(model, pieces, target)
+    if target is not None:
+        raise RegardError(
+            f"{model.title} predicts no word and no label, so that there is no --target: its "
+            "sentence vector is measured"
+        )
+    return SentenceTrial(model.title, model.network, pieces)
 
 
 def blank_of(model: TextModel, pieces: Pieces) -> int:

@@ -56,6 +56,10 @@ class AblationTrial(ABC):
     def measured(self, base: Tensor, metric: str) -> Measured:
         """How outputs are compared with the unchanged one."""
 
+    @abstractmethod
+    def score(self) -> tuple[Tensor, str]:
+        """A number of one run that can be followed back, and what it is."""
+
     @property
     def device(self) -> torch.device:
         return next(self.network.parameters()).device
@@ -72,6 +76,11 @@ class ScoringTrial(AblationTrial):
     def measured(self, base: Tensor, metric: str) -> Measured:
         return Likelihood(base, self.wanted, metric)
 
+    def score(self) -> tuple[Tensor, str]:
+        output = self.run(1)
+        found = self.measured(output.detach(), "logprob").values(output).sum()
+        return found, f"log p({self.target!r})"
+
 
 class SentenceTrial(AblationTrial):
     """An encoder without anything above it: the mean of its last vectors."""
@@ -86,6 +95,9 @@ class SentenceTrial(AblationTrial):
 
     def measured(self, base: Tensor, metric: str) -> Measured:
         return Cosine(base)
+
+    def score(self) -> tuple[Tensor, str]:
+        return torch.linalg.vector_norm(self.run(1)), "the length of the sentence's vector"
 
 
 class WordTrial(ScoringTrial):

@@ -175,6 +175,11 @@ class Hands(Places):
             Change(number[0] if number else None, kind, numbers(head, "head"), batch, **what)
         )
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of attention that can be named."""
+        return ("encoder", "decoder", "cross") if self._both else ("self",)
+
     @contextmanager
     def held_back(self) -> Any:
         """Inside the block the model is as it was."""

@@ -35,6 +35,8 @@ def look_json(look: Look) -> dict[str, Any]:
     result["no_sink"] = look.request.no_sink
     if look.request.measure:
         result["measure"] = look.request.measure
+    if look.scored:
+        result["y"] = look.scored
     result["sink_share"] = {str(layer): short(share) for layer, share in look.sink.items()}
     result["heads"] = [
         {

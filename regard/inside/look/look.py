@@ -20,6 +20,7 @@ from regard.attention.rule import to_weights
 from regard.attention.statistics import BLOCK_NUMBERS, largest
 from regard.attention.wanted import Statistics, Wanted
 from regard.errors import ModelError, RegardError
+from regard.inside.ablate.loading import trial_of
 from regard.inside.heads.entries import weights_between, without_keys
 from regard.inside.heads.kinds import scored
 from regard.inside.heads.patterns import Patterns
@@ -28,7 +29,7 @@ from regard.inside.measures.measure import Measure, measure_of
 from regard.inside.observe.layer import Item, ObservedLayer
 from regard.inside.observe.observe import observe
 from regard.inside.realmodel import RealModel
-from regard.inside.textmodel import PARTS
+from regard.inside.textmodel import PARTS, TextModel
 from regard.pieces.look import Look, LookRequest, WordPlace
 from regard.pieces.pieces import Pieces
 from regard.text import Word
@@ -57,8 +58,7 @@ def look(
     request = request or LookRequest()
     looker = Looker(model, tokens, request, target)
     if request.measure:
-        again = partial(model.run, tokens, target)
-        looker.measure = measure_of(request.measure, model.network, again)
+        looker.start(model, target)
     page = PageLayers(model, tokens, target, request.layers) if request.page else None
 
     def add(layer: ObservedLayer) -> None:
@@ -105,7 +105,7 @@ class Looker:
         keys = target if request.part == "decoder" else tokens
         assert queries is not None
         assert keys is not None
-        self.request = request
+        self.request, self.tokens = request, tokens
         self.cross = request.part == "cross"
         self.model_layers = model.layers
         layers = 1 if request.layer is not None else model.layers
@@ -119,6 +119,19 @@ class Looker:
             self.result.place = WordPlace(word.text, word.start, word.stop, times)
         if request.link is not None:
             self.ends = queries.word(request.link[0])[0], keys.word(request.link[1])[0]
+
+    def start(self, model: RealModel, target: Pieces | None) -> None:
+        """Prepare the measure that was asked for."""
+        name, tokens = self.request.measure, self.tokens
+
+        def score() -> Tensor:
+            if not isinstance(model, TextModel):
+                raise RegardError("--measure gradient is of what a model says of a text")
+            number, self.result.scored = trial_of(model, tokens, self.request.goal).score()
+            return number
+
+        again = score if name == "gradient" else partial(model.run, tokens, target)
+        self.measure = measure_of(name, model.network, again)
 
     def wants(self, layer: ObservedLayer) -> bool:
         return self.request.layer is None or layer.number == self.request.layer

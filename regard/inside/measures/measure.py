@@ -8,6 +8,8 @@ from torch import nn
 
 from regard.attention.map import AttentionMap, StoredMap
 from regard.errors import RegardError, nearest
+from regard.inside.measures.flow import FlowMeasure
+from regard.inside.measures.gradient import GradientMeasure
 from regard.inside.measures.norm import NormMeasure
 from regard.inside.measures.outputs import find_outputs
 from regard.inside.measures.rollout import RolloutMeasure
@@ -20,12 +22,19 @@ Measure = Callable[[ObservedLayer], Item]
 
 
 def measure_of(name: str, model: nn.Module, run: Callable[[], object]) -> Measure:
-    """The measure called ``name``, of what ``run`` lets ``model`` read."""
+    """The measure called ``name``, of what ``run`` lets ``model`` read.
+
+    For "gradient" ``run`` gives the number whose slope is wanted.
+    """
     if name not in MEASURES:
         known = ", ".join(MEASURES)
         raise RegardError(f"a measure is one of {known}, got {name!r}{nearest(name, MEASURES)}")
     if name == "rollout":
         return RolloutMeasure()
+    if name == "flow":
+        return FlowMeasure()
+    if name == "gradient":
+        return GradientMeasure(model, run)
     if name == "value-zeroing":
         return ZeroingMeasure(model, run)
     return NormMeasure(find_outputs(model, run))
@@ -39,7 +48,8 @@ def measured_maps(
     >>> maps = measured_maps(model, lambda: model(**inputs), "norm")
     >>> maps[3, 1].top(5)
 
-    Of "rollout" and "value-zeroing" each layer has one map, as head 0.
+    Of "rollout", "flow" and "value-zeroing" each layer has one map, as head 0. For "gradient"
+    ``run`` gives the number whose slope is wanted: ``lambda: model(**inputs).logits[0, -1].max()``.
     """
     measure = measure_of(name, model, run)
     maps: dict[tuple[int, int], AttentionMap] = {}

@@ -25,9 +25,13 @@ class RolloutMeasure:
     def __call__(self, layer: ObservedLayer) -> Item:
         """The layer with the rollout up to it in place of its weights."""
         item = layer.item()
-        mean = dense_weights(item).mean(0)
-        same = torch.eye(len(mean), dtype=mean.dtype, device=mean.device)
-        step = (mean + same) / 2
-        step = step / step.sum(-1, keepdim=True)  # a row that may see nothing stays itself
+        step = with_residual(dense_weights(item).mean(0))
         self.sofar = step if self.sofar is None else step @ self.sofar
         return stored(item, self.sofar.unsqueeze(0))
+
+
+def with_residual(weights: Tensor) -> Tensor:
+    """½ A + ½ I of weights (n, n)."""
+    same = torch.eye(len(weights), dtype=weights.dtype, device=weights.device)
+    step = (weights + same) / 2
+    return step / step.sum(-1, keepdim=True)  # a row that may see nothing stays itself

@@ -24,11 +24,14 @@ SCRATCH = 1 << 18
 class TapeScores:
     """e[t,i] = v · tanh(k_i + q_t), or without v: k_i · q_t, by PyTorch's operations.
 
-    ``keys`` (batch, slots, hidden), ``queries`` (n, batch, hidden), ``v`` (hidden,).
+    ``keys`` (batch, slots, hidden), ``queries`` (n, batch, hidden), ``v`` (hidden,). With v there
+    may be a ``recency`` (1,), which is added to the score of the newest slot that a step sees.
     """
 
-    def __init__(self, keys: Tensor, queries: Tensor, v: Tensor | None) -> None:
-        self.keys, self.queries, self.v = keys, queries, v
+    def __init__(
+        self, keys: Tensor, queries: Tensor, v: Tensor | None, recency: Tensor | None = None
+    ) -> None:
+        self.keys, self.queries, self.v, self.recency = keys, queries, v, recency
         self.scratch: Tensor | None = None
 
     def at(self, t: int, seen: slice) -> Tensor:
@@ -39,6 +42,8 @@ class TapeScores:
         e = keys.new_empty(keys.shape[:2])
         for rows, activated in self.activations(t, seen):
             torch.mv(activated.flatten(0, 1), self.v, out=e[rows].view(-1))
+        if self.recency is not None:
+            e[:, -1:] += self.recency
         return e
 
     def activations(self, t: int, seen: slice) -> Iterator[tuple[slice, Tensor]]:
@@ -78,7 +83,8 @@ class TapeAttention:
         self.values, self.weights, self.mixed, self.forbidden = values, weights, mixed, forbidden
         keys, queries, v = scores.keys, scores.queries, scores.v
         if v is not None and (it := usable(keys, queries, v, values, weights, mixed)):
-            self.native = AdditiveLook(it, keys, queries, v, values, weights, mixed, forbidden)
+            given = keys, queries, v, values, weights, mixed, forbidden
+            self.native = AdditiveLook(it, *given, recency=scores.recency)
 
     def attend(self, t: int, seen: slice) -> None:
         """Step t, to the slots ``seen``."""
@@ -122,10 +128,12 @@ class TapeBackward:
             self.key_gradients = SlotGradients(self.d_scores, queries.transpose(0, 1))
             return
         self.d_squares, self.d_vs = torch.zeros_like(keys), keys.new_zeros(batch, hidden)
+        self.d_newest = None if scores.recency is None else keys.new_zeros(batch)
         given = keys, queries, v, values, weights, self.d_mixed
         if it := usable(*given, d_queries, self.d_squares):
             sums = self.d_scores[0], self.d_squares, self.d_vs
-            self.native = AdditiveLook(it, *given, None, d_queries, *sums)
+            ends = scores.recency, self.d_newest
+            self.native = AdditiveLook(it, *given, None, d_queries, *sums, *ends)
 
     def attend(self, t: int, seen: slice) -> None:
         """Write the gradient of step t's query, from that of what it found."""
@@ -141,6 +149,8 @@ class TapeBackward:
             self.d_queries[t] = found.squeeze(1)
             return
         self.d_scores[0, :, seen] += d_e
+        if self.d_newest is not None:
+            self.d_newest += d_e[:, -1:].sum(-1)
         squared = torch.empty_like(self.d_vs)
         for rows, activated in self.scores.activations(t, seen):
             few = d_e[rows].unsqueeze(1)
@@ -166,3 +176,7 @@ class TapeBackward:
     def d_v(self) -> Tensor | None:
         """That of v, at the end."""
         return None if self.v is None else self.d_vs.sum(0)
+
+    def d_recency(self) -> Tensor | None:
+        """That of the recency (1,), at the end."""
+        return None if self.d_newest is None else self.d_newest.sum(0, keepdim=True)

@@ -43,6 +43,8 @@ class LSTMNMatrices(NamedTuple):
     """W_h~ (hidden, hidden)."""
     v: Tensor
     """(hidden,)."""
+    recency: Tensor | None
+    """(1,), or none."""
 
 
 class LSTMNScan:
@@ -51,7 +53,7 @@ class LSTMNScan:
     @staticmethod
     def forward(start: TapeStart, matrices: LSTMNMatrices) -> tuple[TapeScan, TapeSteps]:
         limits, x, values, keys, summary = start
-        inputs, bias, recurrent, w_input, w_key, w_summary, v = matrices
+        inputs, bias, recurrent, w_input, w_key, w_summary, v, recency = matrices
         (n, batch, _), m, hidden = x.shape, values.shape[1], summary.shape[-1]
         sums = torch.cat((inputs, w_input)).t()
         sums = torch.mm(x.flatten(0, 1), sums).view(n, batch, 5 * hidden)
@@ -59,7 +61,7 @@ class LSTMNScan:
         gates += bias
         tape, tape_keys = extended(values, n), extended(keys, n)
         weights, mixed = x.new_zeros(n, batch, m + n), x.new_empty(n, batch, 2 * hidden)
-        scores = TapeScores(tape_keys, queries, v)
+        scores = TapeScores(tape_keys, queries, v, recency)
         attention = TapeAttention(scores, tape, weights, mixed, limits.forbidden)
         recalled = summary
         for t, (gate, query, mix) in enumerate(zip(gates, queries, mixed, strict=True)):
@@ -85,14 +87,15 @@ class LSTMNScan:
     ) -> tuple[Tensor | None, ...]:
         limits, x, _, _, summary = start
         tape, keys, weights, mixed, sums = steps
-        inputs, _, recurrent, w_input, w_key, w_summary, v = matrices
+        inputs, _, recurrent, w_input, w_key, w_summary, v, recency = matrices
         (n, batch, _), hidden = x.shape, summary.shape[-1]
         m = tape.shape[1] - n
         gates, queries = sums.split((4 * hidden, hidden), -1)
         d_sums, d_mixed = torch.empty_like(sums), tape.new_zeros(batch, n, 2 * hidden)
         d_gates, d_queries = d_sums.split((4 * hidden, hidden), -1)
         d_summary = last_summary_backward(given.summary, d_mixed[..., :hidden], limits.lengths)
-        scores, slots = TapeScores(keys, queries, v), SlotGradients(weights, d_mixed)
+        scores = TapeScores(keys, queries, v, recency)
+        slots = SlotGradients(weights, d_mixed)
         attention = TapeBackward(scores, tape, weights, d_mixed, d_queries)
         for t in range(n - 1, -1, -1):
             s = m + t
@@ -124,6 +127,7 @@ class LSTMNScan:
             d_keys[:, m:].flatten(0, 1).t() @ tape[:, m:, :hidden].flatten(0, 1),
             d_w_summary,
             attention.d_v(),
+            attention.d_recency(),
         )  # fmt: skip
 
 

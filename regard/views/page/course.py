@@ -5,10 +5,12 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from regard.views.page.file import as_json
-from regard.views.page.inline import read, script, source_hash
+from regard.views.page.inline import read, script, source_hash, style, whole_script
 from regard.views.page.prose import prose_html
 
 WORDS = {
@@ -37,6 +39,7 @@ WORDS = {
         "previous": "Previous",
         "next": "Next",
         "file": "File",
+        "living": "Try your own sentence, here in the browser:",
         "forgetful": "This browser keeps nothing for files: your answers last until you close it.",
     },
     "zh": {
@@ -64,23 +67,36 @@ WORDS = {
         "previous": "上一章",
         "next": "下一章",
         "file": "文件",
+        "living": "就在浏览器里试试你自己的句子：",
         "forgetful": "此浏览器不为本地文件保存数据：关闭后答案会丢失。",
     },
 }
 """Every word of the page that is not the course's own, by language."""
 
 
-def course_html(edition: dict[str, Any]) -> str:
+@dataclass(frozen=True)
+class LivingPages:
+    """The living pages of a course by their names: inside its file, or as files beside it."""
+
+    inside: Mapping[str, str] = field(default_factory=dict)
+    """The whole page of each, as text."""
+    beside: Mapping[str, str] = field(default_factory=dict)
+    """The address of each."""
+
+
+def course_html(edition: dict[str, Any], pages: LivingPages | None = None) -> str:
     """The page of ``{"language", "chapters": [{"number", "name", "title", "question", "pages"}]}``.
 
-    Nothing in it is fetched from anywhere; without JavaScript it is the whole text.
+    Nothing in it is fetched from anywhere; without JavaScript it is the whole text. A living page
+    that is neither inside nor beside it is told by the command that writes it.
     """
     words = WORDS.get(edition["language"], WORDS["en"])
-    chapters = edition["chapters"]
+    chapters, pages = edition["chapters"], pages or LivingPages()
     known = {
         "LANGUAGE": edition["language"],
         "TITLE": words["title"],
-        "POLICY": html.escape(_policy()),
+        "POLICY": html.escape(_policy(bool(pages.inside))),
+        "LIVING": as_json(dict(pages.inside)),
         "STYLE": read("course.css"),
         "SCRIPT": script("course"),
         "WORDS": as_json(words),
@@ -90,7 +106,7 @@ def course_html(edition: dict[str, Any]) -> str:
             for c in chapters
         ),
         "CHAPTERS": "".join(
-            _chapter(chapter, chapters[i - 1] if i else None, _at(chapters, i + 1), words)
+            _chapter(chapter, chapters[i - 1] if i else None, _at(chapters, i + 1), words, pages)
             for i, chapter in enumerate(chapters)
         ),
     }
@@ -104,17 +120,25 @@ def _at(chapters: list[Any], place: int) -> Any:
     return chapters[place] if place < len(chapters) else None
 
 
-def _policy() -> str:
+def _policy(living: bool) -> str:
+    """A living page in a frame is held to the policy of the page that it is in, as well."""
+    scripts, styles = [source_hash(script("course"))], [source_hash(read("course.css"))]
+    more = ""
+    if living:
+        scripts.append(source_hash(whole_script("live", "worker")))
+        styles.append(source_hash(style("live")))
+        more = " worker-src blob:; frame-src 'self';"
     return (
-        f"default-src 'none'; script-src {source_hash(script('course'))}; "
-        f"style-src {source_hash(read('course.css'))}; img-src data:; base-uri 'none'; "
-        "form-action 'none'"
+        f"default-src 'none'; script-src {' '.join(scripts)}; style-src {' '.join(styles)};{more} "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
 
 
-def _chapter(chapter: dict[str, Any], before: Any, after: Any, words: dict[str, str]) -> str:
+def _chapter(
+    chapter: dict[str, Any], before: Any, after: Any, words: dict[str, str], living: LivingPages
+) -> str:
     name = chapter["name"]
-    pages = "".join(_page(name, i, page, words) for i, page in enumerate(chapter["pages"]))
+    pages = "".join(_page(name, i, page, words, living) for i, page in enumerate(chapter["pages"]))
     links = [
         f'<a class="{way}" href="#{other["name"]}"><span>{words[way]}</span> '
         f"{other['number']}. {html.escape(other['title'])}</a>"
@@ -129,9 +153,14 @@ def _chapter(chapter: dict[str, Any], before: Any, after: Any, words: dict[str, 
     )
 
 
-def _page(name: str, place: int, page: dict[str, Any], words: dict[str, str]) -> str:
+def _page(
+    name: str, place: int, page: dict[str, Any], words: dict[str, str], living: LivingPages
+) -> str:
     title = f"<h2>{_inline(page['title'])}</h2>" if page["title"] else ""
-    parts = "".join(_part(part, words) for part in page["parts"])
+    parts = "".join(
+        _living(part, words, living) if "living" in part else _part(part, words)
+        for part in page["parts"]
+    )
     return f'<section id="{name}/{place}">{title}{parts}</section>'
 
 
@@ -158,6 +187,20 @@ def _part(part: dict[str, Any], words: dict[str, str]) -> str:
     if part["printed"].strip():
         made += f'<pre class="printed" tabindex="0">{html.escape(part["printed"].rstrip())}</pre>'
     return f'<div class="sample">{made}</div>'
+
+
+def _living(part: dict[str, Any], words: dict[str, str], living: LivingPages) -> str:
+    """A button that runs it here, a link to its page, or the command that writes one."""
+    name, models = part["living"], html.escape(", ".join(part["models"]))
+    said = f"{words['living']} {models}"
+    if name in living.inside:
+        shown = f'<button type="button" data-living="{html.escape(name)}">{said}</button>'
+    elif name in living.beside:
+        address = html.escape(living.beside[name])
+        shown = f'<a href="{address}" target="_blank" rel="noopener">{said}</a>'
+    else:
+        return _part({"sample": "console", "source": part["command"], "printed": ""}, words)
+    return f'<div class="living">{shown}</div>'
 
 
 def _exercise(part: dict[str, Any], words: dict[str, str]) -> str:

@@ -57,6 +57,8 @@ def print_look(look: Look, console: Console, shown: int = 10) -> None:
 def remarks(look: Look) -> list[str]:
     """What a reader must know about these numbers."""
     said = [MEASURES[look.request.measure]] if look.request.measure else []
+    if look.scored:
+        said.append(f"Here y is {look.scored}.")
     share = float(np.mean(list(look.sink.values()))) if look.sink else 0.0
     names = sink_names(look)
     if look.request.no_sink:

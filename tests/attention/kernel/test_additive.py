@@ -48,23 +48,28 @@ class Looked(NamedTuple):
     d_queries: Tensor
     d_keys: Tensor
     d_v: Tensor
+    d_recency: Tensor
+
+
+RECENCY = torch.tensor([1.5])
 
 
 def by_kernel(it: Kernel, x: Tapes, seen: list[slice], forbidden: Tensor | None = None) -> Looked:
     """All steps and all steps back; step t sees ``seen[t]``."""
     batch, slots, hidden = x.keys.shape
     weights, mixed = torch.zeros(N, batch, slots), torch.empty(N, batch, x.values.shape[2])
-    forward = AdditiveLook(it, *x[:4], weights, mixed, forbidden)
+    forward = AdditiveLook(it, *x[:4], weights, mixed, forbidden, recency=RECENCY)
     for t, slots_seen in enumerate(seen):
         forward.look(t, slots_seen)
     d_queries, d_scores = torch.empty(N, batch, hidden), torch.zeros(batch, slots)
     d_squares, d_v = torch.zeros(batch, slots, hidden), torch.zeros(batch, hidden)
-    given = d_queries, d_scores, d_squares, d_v
+    d_recency = torch.zeros(batch)
+    given = d_queries, d_scores, d_squares, d_v, RECENCY, d_recency
     back = AdditiveLook(it, *x[:4], weights, x.d_mixed, None, *given)
     for t in reversed(range(N)):
         back.look_back(t, seen[t])
     d_keys = (d_scores.unsqueeze(-1) - d_squares) * x.v
-    return Looked(weights, mixed, d_queries, d_keys, d_v.sum(0))
+    return Looked(weights, mixed, d_queries, d_keys, d_v.sum(0), d_recency.sum(0))
 
 
 def by_definition(x: Tapes, seen: list[slice], forbidden: Tensor | None = None) -> Looked:
@@ -73,11 +78,16 @@ def by_definition(x: Tapes, seen: list[slice], forbidden: Tensor | None = None) 
     no = torch.ones(N, *keys.shape[:2], dtype=torch.bool)
     for t, slots_seen in enumerate(seen):
         no[t, :, slots_seen] = False if forbidden is None else forbidden[:, slots_seen]
-    e = (torch.tanh(keys + queries.unsqueeze(2)) @ v).masked_fill(no, -math.inf)
+    recency, newest = RECENCY.double().requires_grad_(), torch.zeros(N, 1, keys.shape[1])
+    for t, slots_seen in enumerate(seen):
+        newest[t, :, slots_seen.stop - 1] = 1
+    e = torch.tanh(keys + queries.unsqueeze(2)) @ v + recency * newest
+    e = e.masked_fill(no, -math.inf)
     weights = e.softmax(-1).masked_fill(no, 0)
     mixed = torch.einsum("tbs,bsw->tbw", weights, values)
-    d_keys, d_queries, d_v = torch.autograd.grad((mixed * x.d_mixed).sum(), exact[:3])
-    return Looked(weights.detach(), mixed.detach(), d_queries, d_keys, d_v)
+    wanted = (*exact[:3], recency)
+    d_keys, d_queries, d_v, d_recency = torch.autograd.grad((mixed * x.d_mixed).sum(), wanted)
+    return Looked(weights.detach(), mixed.detach(), d_queries, d_keys, d_v, d_recency[0])
 
 
 @pytest.mark.parametrize(
@@ -105,13 +115,13 @@ def test_a_step_that_sees_nothing_finds_zeros(kernels: list[Kernel]) -> None:
 
 
 def test_tanh_is_right_everywhere(kernels: list[Kernel]) -> None:
-    """Of one column and v = 1: log(a[i] / a[j]) = tanh(x_i) where x_j = 0."""
-    x = torch.cat((torch.linspace(-12, 12, 4001), torch.tensor([-1e30, -math.inf, math.inf, 0])))
-    shape = Tapes(x.view(1, -1, 1), torch.zeros(N, 1, 1), torch.ones(1), x.new_zeros(1, 4005, 1),
+    """Of one column and v = 1: log(a[i] / a[j]) = tanh(x_i) where x_j = 0, newest left out."""
+    x = torch.cat((torch.linspace(-12, 12, 4001), torch.tensor([-1e30, -math.inf, math.inf, 0, 0])))
+    shape = Tapes(x.view(1, -1, 1), torch.zeros(N, 1, 1), torch.ones(1), x.new_zeros(1, 4006, 1),
                   torch.zeros(N, 1, 1))  # fmt: skip
     for kernel in kernels:
-        a = by_kernel(kernel, shape, [slice(0, 4005)] * N).weights[0, 0].double()
-        assert ((a / a[-1]).log() - x.double().tanh()).abs().max() < 4e-7
+        a = by_kernel(kernel, shape, [slice(0, 4006)] * N).weights[0, 0, :-1].double()
+        assert ((a / a[-1]).log() - x[:-1].double().tanh()).abs().max() < 4e-7
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])

@@ -30,3 +30,13 @@ def test_targets(trials: dict[str, Any], folders: dict[str, Any]) -> None:
     words = text_reading(load(str(folders["Llama"]), predicts=True))
     assert words(TEXT, "street").target.startswith("s")
     assert trials["Bart"].target == "it was"
+
+
+def test_numbers_to_follow_back(trials: dict[str, Any]) -> None:
+    """log p of what is measured; its parts of a text that was written are added up."""
+    for trial in trials.values():
+        number, said = trial.score()
+        base = trial.measured(trial.run(1).detach(), "logprob").base
+        assert float(number.detach()) == pytest.approx(base, abs=1e-6)
+        assert number.requires_grad
+        assert said == f"log p({trial.target!r})"

@@ -268,3 +268,15 @@ def test_positions(tmp_path: Path, family: str, most: int | None) -> None:
         model, model.read("The street"), LookRequest(part="encoder" if family == "T5" else "")
     )
     assert found.done == found.layers == 2
+
+
+def test_a_gradient_of_what_a_model_writes(bart: tuple[TextModel, Any]) -> None:
+    """Its goal is the text that the decoder is to write; a layer of the encoder has slopes too."""
+    model = bart[0]
+    tokens = model.read(SENTENCE)
+    request = LookRequest(part="encoder", layer=1, head=2, measure="gradient", goal="it was")
+    found = look(model, tokens, request)
+    assert found.scored == "log p('it was')"
+    assert look_json(found)["y"] == found.scored
+    assert isinstance(found.map, AttentionMap)
+    assert found.map.dense().sum(-1).tolist() == pytest.approx([1.0] * len(tokens), abs=1e-5)

@@ -42,3 +42,27 @@ def norms(weights: np.ndarray, values: np.ndarray, matrix: np.ndarray) -> np.nda
                 found[h, i, j] = np.linalg.norm((weights[h, i, j] * values[h, j]) @ part)
     shares: np.ndarray = found / found.sum(-1, keepdims=True)
     return shares
+
+
+def gradients(heads: int, *arrays: np.ndarray) -> np.ndarray:
+    """|a ∂y/∂a| of one layer of attention, pair by pair and shared out over each row.
+
+    Of x, u, W_Q, W_K, W_V below one another, their biases, W_O: what the layer puts out times u,
+    summed, is y.
+    """
+    x, u, into, bias, out = arrays
+    n, width = x.shape
+    w = width // heads
+    query, key, value = ((x @ into.T + bias)[:, i * width : (i + 1) * width] for i in range(3))
+    found = np.zeros((heads, n, n))
+    for h in range(heads):
+        part = slice(h * w, (h + 1) * w)
+        scores = query[:, part] @ key[:, part].T / np.sqrt(w)
+        weights = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
+        for i in range(n):
+            for j in range(n):
+                slope = u[i] @ (out[:, part] @ value[j, part])
+                found[h, i, j] = abs(weights[i, j] * slope)
+    total = found.sum(-1, keepdims=True)
+    shares: np.ndarray = np.divide(found, total, out=np.zeros_like(found), where=total > 0)
+    return shares

@@ -15,7 +15,8 @@ def test_names() -> None:
     model = tiny("Bert")
     assert isinstance(measure_of("rollout", model, lambda: None), RolloutMeasure)
     with pytest.raises(
-        RegardError, match="a measure is one of norm, rollout, value-zeroing, got 'nrom'"
+        RegardError,
+        match="a measure is one of norm, rollout, flow, value-zeroing, gradient, got 'nrom'",
     ):
         measure_of("nrom", model, lambda: None)
     assert all(said.startswith("Derived, not weights: ") for said in MEASURES.values())

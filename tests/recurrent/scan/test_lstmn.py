@@ -7,13 +7,19 @@ import torch
 
 from tests.recurrent.scan.loops import WORDS, check_gradient, check_loop
 
+kinds = pytest.mark.parametrize("kind", ["lstmn", "lstmn with recency"])
 
+
+@kinds
 @pytest.mark.parametrize("window", [None, 2])
 @pytest.mark.parametrize("words", WORDS)
-def test_the_scan_is_the_loop_and_its_gradient_too(window: int | None, words: list[int]) -> None:
-    check_loop("lstmn", window, words)
+def test_the_scan_is_the_loop_and_its_gradient_too(
+    kind: str, window: int | None, words: list[int]
+) -> None:
+    check_loop(kind, window, words)
 
 
+@kinds
 @pytest.mark.parametrize("lengths", [None, torch.tensor([4, 3])])
-def test_the_gradient_of_the_scan(lengths: torch.Tensor | None) -> None:
-    check_gradient("lstmn", lengths)
+def test_the_gradient_of_the_scan(kind: str, lengths: torch.Tensor | None) -> None:
+    check_gradient(kind, lengths)

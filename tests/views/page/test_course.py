@@ -12,7 +12,9 @@ from regard.learn.course import chapters, languages
 from regard.learn.edition import edition
 from regard.learn.judge import CHECKED, true_value
 from regard.learn.question import Question
-from regard.views.page.course import WORDS, course_html
+from regard.live.carried import carry
+from regard.live.file import live_html
+from regard.views.page.course import WORDS, LivingPages, course_html
 from tests.browser import Open
 
 COURSE = chapters("en")
@@ -115,6 +117,23 @@ def test_on_a_phone_in_the_dark_without_storage(file: Path, opened: Open) -> Non
     page.wait_for_selector("html[data-ready]")
     assert page.evaluate(ANSWER, ["1.2", "mir"]) == ["Right.", True]
     assert "This browser keeps nothing" in page.locator("#progress").text_content()
+    sheet.clean()
+
+
+def test_a_living_page_runs_inside(tmp_path: Path, opened: Open) -> None:
+    """The button becomes the page; its proof holds, and nothing breaks the course's policy."""
+    part = next(part for chapter in COURSE for part in chapter.living)
+    inside = {part.name: live_html([carry("word-by-word", examples=part.sentences)])}
+    path = tmp_path / "course.html"
+    path.write_text(course_html(edition(COURSE, "en"), LivingPages(inside)), encoding="utf-8")
+    sheet = opened(path)
+    page: Any = sheet.page
+    page.locator(f'[data-living="{part.name}"]').click()
+    frame = page.frame_locator("iframe")
+    frame.locator("#live-proof[data-most]").wait_for(state="attached")
+    assert float(frame.locator("#live-proof").get_attribute("data-most")) < 1e-5
+    assert frame.locator(".live textarea").input_value() == part.sentences[0]
+    assert frame.locator(".live-output").first.inner_text().strip()
     sheet.clean()
 
 

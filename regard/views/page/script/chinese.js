@@ -9,6 +9,7 @@ export const CHINESE = {
   linear: "线性",
   logarithmic: "对数",
   Compare: "比较",
+  Learn: "学习",
   "First map": "第一张图",
   "Second map": "第二张图",
   "Map of the difference": "差异图",

@@ -142,6 +142,17 @@ function hit(section, text, word) {
   return make("li", {}, link, make("p", {}, around));
 }
 
+/** Put the living page in place of the button that asks for it. @param {any} button */
+function bringToLife(button) {
+  const frame = make("iframe", {
+    title: button.textContent,
+    sandbox: "allow-scripts allow-downloads",
+    srcdoc: JSON.parse($("living").textContent)[button.dataset.living],
+  });
+  button.replaceWith(frame);
+  frame.focus();
+}
+
 function close() {
   $("contents").classList.remove("open");
   $("open-contents").setAttribute("aria-expanded", "false");
@@ -157,6 +168,9 @@ function toggleTheme() {
 
 if (memory.theme) document.documentElement.dataset.theme = memory.theme;
 exercises.forEach(prepare);
+for (const button of all("[data-living]")) {
+  button.addEventListener("click", () => bringToLife(button));
+}
 tally();
 addEventListener("hashchange", route);
 $("search").addEventListener("input", search);

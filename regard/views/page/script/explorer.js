@@ -2,7 +2,7 @@
 
 import { ServerCarrier } from "./carry.js";
 import { make, put, say } from "./dom.js";
-import { t } from "./language.js";
+import { language, t } from "./language.js";
 import { begin, carried, failed, retryButton, show } from "./main.js";
 import { model, setLayerKind } from "./model.js";
 import { ask, RemoteLayer } from "./remote.js";
@@ -58,7 +58,9 @@ function buildForm() {
     n: serve.most_tokens,
   });
   form.told = make("span", { class: "quiet", role: "status" }, most);
-  const row = [form.model, form.go, form.stop, form.beside, form.bar, form.told];
+  const course = { href: `learn?lang=${language()}`, target: "_blank", rel: "noopener" };
+  const learn = make("a", course, t("Learn"));
+  const row = [form.model, form.go, form.stop, form.beside, form.bar, form.told, learn];
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
     look();

@@ -234,7 +234,8 @@ function lastLink({ layers }) {
 async function showLook(look, first) {
   if (!look.layers.some(({ weights }) => weights.length)) return hideViews();
   root.classList.remove("empty");
-  if (isShown) history.replaceState(null, "", "#"); // the address told of another look
+  // The address told of another look; a frame has none.
+  if (isShown && location.protocol !== "about:") history.replaceState(null, "", "#");
   isShown = true;
   const { lang } = state;
   await show([parcelOf(look, model().name, {}, file)], { ...first, lang }).catch(failed);

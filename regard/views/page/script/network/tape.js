@@ -50,6 +50,7 @@ export class LSTMNLayer {
     this.weights = weights;
     this.window = config.window || Infinity;
     this.hidden = config.hidden;
+    this.recency = Boolean(config.recency);
   }
 
   /** @param {Float32Array} x @param {WhatIf} what @returns {Read} */
@@ -61,9 +62,14 @@ export class LSTMNLayer {
     /** @type {Float32Array} */
     let summary = new Float32Array(hidden);
     const v = weights.vector("v");
+    const recency = this.recency ? weights.vector("recency")[0] : 0;
     for (let t = 0; t * hidden < queries.length; t++) {
       const query = linear(summary, weights.matrix("w_summary"), row(queries, hidden, t));
-      const recalled = tape.attend((keys) => additive(query, keys, v));
+      const recalled = tape.attend((keys) => {
+        const scores = additive(query, keys, v);
+        scores[scores.length - 1] += recency;
+        return scores;
+      });
       summary = recalled.slice(0, hidden);
       const now = linear(summary, weights.matrix("recurrent"), row(gates, 4 * hidden, t));
       const state = this.update(now, recalled);
