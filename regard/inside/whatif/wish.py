@@ -50,8 +50,10 @@ class Wish:
     @staticmethod
     def from_dict(content: Any) -> Wish:
         """From JSON; whatever is not of its form is refused."""
+        if not isinstance(content, dict):
+            raise RegardError(f"a what-if is {FORM}")
+        given = dict(content)
         try:
-            given: dict[str, Any] = dict(content)
             wish = Wish(
                 tuple(_place(j) for j in given.pop("masked", ())),
                 tuple(_cut(*one) for one in given.pop("cut", ())),

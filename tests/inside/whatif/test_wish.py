@@ -33,11 +33,9 @@ from tests.inside.explain import wholes
     ],
 )
 def test_what_is_not_of_its_form_is_refused(wrong: Any) -> None:
-    if wrong == []:
-        assert not Wish.from_dict({}).reaches_in
-        return
-    with pytest.raises(RegardError, match='a what-if is {"masked"'):
+    with pytest.raises(RegardError, match="a what-if is"):
         Wish.from_dict(wrong)
+    assert not Wish.from_dict({}).reaches_in
 
 
 def test_each_wish_is_the_same_as_by_hand(tmp_path: Path) -> None:
