@@ -13,7 +13,7 @@ from regard.trace import Array
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ModelOutcome:
     """Probable words or labels, a text, or a vector; or the reason why there is nothing."""
 
     kind: str
@@ -24,7 +24,7 @@ class Outcome:
     """Of length 1."""
     reason: str = ""
 
-    def beside(self, base: Outcome) -> dict[str, Any]:
+    def beside(self, base: ModelOutcome) -> dict[str, Any]:
         """For the page, next to that of the unchanged model."""
         found: dict[str, Any] = {"kind": self.kind}
         if self.predictions:
@@ -40,8 +40,8 @@ class Outcome:
 class Trials:
     """What came out of a model, unchanged and after some changes."""
 
-    before: Outcome
-    carried: tuple[tuple[tuple[int, ...], tuple[tuple[int, int], ...], Outcome], ...]
+    before: ModelOutcome
+    carried: tuple[tuple[tuple[int, ...], tuple[tuple[int, int], ...], ModelOutcome], ...]
     """Each: the tokens that were masked, the heads (layer, head) that were removed, and what came
     out."""
 

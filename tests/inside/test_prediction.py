@@ -14,9 +14,10 @@ from tests.inside.explain import wholes
 
 def test_the_kinds_of_models(tmp_path: Path) -> None:
     masked, labelled = wholes.masked(tmp_path / "m"), wholes.labelled(tmp_path / "l")
-    kinds = [kind_of(m) for m in (masked, labelled, wholes.own_language("before"))]
+    kinds = [kind_of(m) for m in (masked, labelled, wholes.own_language("pre"))]
     assert kinds == ["word in the blank", "label", "next word"]
-    assert row_of(masked, kinds[0], masked.read("the [MASK] street")) == 1
+    blank = masked.read("the [MASK] street")
+    assert blank.labels[row_of(masked, kinds[0], blank)] == "[MASK]"
     with pytest.raises(DataError, match="put \\[MASK\\] where a word is missing"):
         row_of(masked, kinds[0], masked.read("the street"))
     assert label_of(labelled, 1) == "glad"

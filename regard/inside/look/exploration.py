@@ -31,7 +31,7 @@ from regard.inside.textmodel import TextModel
 from regard.inside.whatif.outcome import outcome_of
 from regard.inside.whatif.wish import Wish
 from regard.pieces.heads import Scored
-from regard.pieces.outcome import Outcome
+from regard.pieces.outcome import ModelOutcome
 from regard.pieces.pieces import Pieces
 from regard.pieces.sheet import Sheet, Subject, as_array
 from regard.trace import Array
@@ -72,7 +72,7 @@ class Exploration:
     base: Exploration | None = None
     """The unchanged one, of a wish."""
     target: Pieces | None = None
-    outcome: Outcome | None = None
+    outcome: ModelOutcome | None = None
     observation: Observation = field(default_factory=Observation)
     layer_heads: dict[int, LayerHeads] = field(default_factory=dict)
     maps: dict[tuple[int, int], AttentionMap] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from typing import Any
 from regard.errors import DataError
 from regard.inside.prediction import kind_of, predictions, row_of, scores_of, sentence_vector
 from regard.inside.textmodel import TextModel
-from regard.pieces.outcome import Outcome
+from regard.pieces.outcome import ModelOutcome
 from regard.pieces.pieces import Pieces
 from regard.pieces.whole import NEXT, SENTENCE
 
@@ -17,19 +17,19 @@ TOP = 10
 
 def outcome_of(
     model: TextModel, tokens: Pieces, written: Pieces | None, output: Any, temperature: float
-) -> Outcome:
+) -> ModelOutcome:
     """Of a pass over ``tokens`` that gave ``output``, of the last token at least; ``written`` is
     what the model wrote by itself, if it has a decoder beside its encoder."""
     if written is not None:
         words = " ".join(word.text for word in written.words[1:])  # the first begins the text
-        return Outcome("translation", text=(written.text or words).strip())
+        return ModelOutcome("translation", text=(written.text or words).strip())
     kind = kind_of(model)
     if kind == SENTENCE:
-        return Outcome(kind, vector=sentence_vector(output))
+        return ModelOutcome(kind, vector=sentence_vector(output))
     try:
         row = -1 if kind == NEXT else row_of(model, kind, tokens)
         scores = scores_of(kind, output, row)
     except DataError as error:  # no blank in the text
-        return Outcome(kind, reason=str(error))
+        return ModelOutcome(kind, reason=str(error))
     assert scores is not None
-    return Outcome(kind, tuple(predictions(model, kind, scores, temperature, TOP)))
+    return ModelOutcome(kind, tuple(predictions(model, kind, scores, temperature, TOP)))

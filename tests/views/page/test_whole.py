@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from regard.pieces.outcome import Outcome, Trials
+from regard.pieces.outcome import ModelOutcome, Trials
 from regard.pieces.whole import Prediction
 from regard.views.page import save_html
 from regard.views.page.whole import whole_data
@@ -64,7 +64,9 @@ def test_a_page_without_it_has_no_tab(tmp_path: Path, opened: Open) -> None:
 def test_what_was_carried_when_it_was_written(tmp_path: Path, opened: Open) -> None:
     subject = observed(TOKENS).subject("text", model="toy")
     subject.whole, subject.start = by_hand(), {"view": "model", "layer": 0, "head": 0}
-    before, after = (Outcome("next word", (Prediction("sat", 7, 2.0, p),)) for p in (0.75, 0.125))
+    before, after = (
+        ModelOutcome("next word", (Prediction("sat", 7, 2.0, p),)) for p in (0.75, 0.125)
+    )
     subject.trials = Trials(before, (((1,), (), after),))
     save_html(tmp_path / "way.html", subject)
     page = opened(tmp_path / "way.html").page
