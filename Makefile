@@ -50,7 +50,7 @@ types: $(READY)
 
 # The page's script: its form and its types. Needs Node and npm; nothing else does.
 script: node_modules/.ready
-	npx --no-install prettier --check regard/views/page/script regard/worked/exercises/sheet.js
+	npx --no-install prettier --check regard/views/page/script
 	npx --no-install tsc
 
 # The lower bounds of pyproject.toml, where they matter most, in an environment of their own.

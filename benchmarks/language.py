@@ -91,6 +91,8 @@ def sst(folder: str, runs: Path, vectors: Path | None = None) -> list[Run]:
         files = [w for f, part in parts.items() for w in (f, f"{folder}/stsa.{labels}.{part}")]
         for model in SST:
             options = (*files, "--level", "space", "--model", model, "--epochs", "10", *start)
+            if vectors is not None and model == "transformer":
+                options = (*options, "--set", "model.heads=5")  # 4 do not divide 50
             own = runs / f"{name}-{labels}-{model}"
             made.append(Run(model, own, (*options, *COSINE, *USUAL), "classify"))
     return made

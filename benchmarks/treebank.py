@@ -1,12 +1,11 @@
-"""LSTMN against LSTM on the Penn Treebank, each at its best step size, sentence by sentence.
+"""LSTMN against LSTM on the Penn Treebank, sentence by sentence.
 
-    python benchmarks/treebank.py FOLDER [--runs runs] [--seeds 1 2 3] [--stop-after choose]
+    python benchmarks/treebank.py FOLDER [--runs runs] [--rates 4e-3] [--passes 5] [--seeds 1 2 3]
 
 FOLDER has ptb.train.txt.gz, ptb.valid.txt.gz and ptb.test.txt.gz. Three designs of equally many
 parameters: the LSTM, the LSTMN, and the LSTMN whose newest word has a learned bias that begins at 6
-(``model.recency``). First each is trained for one pass with every step size of RATES, one seed, and
-the best by validation is kept; then five passes with that one, several seeds. Runs are made one
-after the other, one core; what was interrupted is resumed, what is finished is only measured.
+(``model.recency``), each with every step size and every seed. Runs are made one after the other, on
+one core; what was interrupted is resumed, what is finished is only measured.
 """
 
 from __future__ import annotations
@@ -18,10 +17,6 @@ from statistics import mean, stdev
 
 from language import COSINE, Result, Run, measure
 
-from regard.store.folder import RunFolder
-from regard.train.run.log import read_log
-
-RATES = (4e-3, 8e-3, 1.6e-2)
 DESIGNS = {
     "LSTM": ("lstm", ()),
     "LSTMN": ("lstmn", ()),
@@ -50,24 +45,8 @@ class Treebank:
         length = (*LENGTH, "--epochs", str(passes))
         return Run(model, self.runs / name, (*files, *USUAL, *COSINE, *length, *what))
 
-    def best_rate(self, design: str) -> float:
-        """The step size of the lowest perplexity on the validation part after one pass."""
-        found = {}
-        for rate in RATES:
-            run = self.run(design, rate, passes=1, seed=1)
-            run.train()
-            found[rate] = valid(run)
-            print(f"{design}: {rate:g}, one pass: validation {found[rate]:.1f}", flush=True)
-        return min(found, key=lambda rate: found[rate])
 
-
-def valid(run: Run) -> float:
-    """The perplexity on the validation part."""
-    end = next(e for e in reversed(read_log(RunFolder(run.folder).log)) if e["event"] == "end")
-    return float(end["figure"])
-
-
-def row(design: str, rate: float, results: list[Result]) -> str:
+def row(design: str, rate: float, passes: int, results: list[Result]) -> str:
     """A line of the table: mean and spread over seeds."""
 
     def spread(figures: list[float]) -> str:
@@ -76,7 +55,7 @@ def row(design: str, rate: float, results: list[Result]) -> str:
 
     minutes = mean(r.minutes for r in results)
     figures = spread([r.valid for r in results]), spread([r.test.perplexity for r in results])
-    cells = (design, f"{rate:g}", f"{results[0].parameters:,}", str(len(results)))
+    cells = (design, f"{rate:g}", str(passes), f"{results[0].parameters:,}", str(len(results)))
     return "| " + " | ".join((*cells, f"{minutes:.0f}", *figures)) + " |"
 
 
@@ -84,24 +63,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--runs", type=Path, default=Path("runs"))
+    parser.add_argument("--rates", type=float, nargs="+", default=[4e-3])
+    parser.add_argument("--passes", type=int, default=5)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--only", choices=DESIGNS, action="append")
-    parser.add_argument("--stop-after", choices=("choose",))
     given = parser.parse_args()
-    bank = Treebank(given.folder, given.runs)
-    rates = {design: bank.best_rate(design) for design in given.only or DESIGNS}
-    if given.stop_after == "choose":
-        return
-    results: dict[str, list[Result]] = {design: [] for design in rates}
-    for seed in given.seeds:
-        for design, rate in rates.items():
-            run = bank.run(design, rate, passes=5, seed=seed)
-            run.train()
-            results[design].append(measure(run))
-            print(f"{design}, seed {seed}: {results[design][-1].test.perplexity:.2f}", flush=True)
-    print("| design | step size | parameters | seeds | minutes | valid | test |")
-    print("|---" * 7 + "|")
-    print("\n".join(row(design, rates[design], found) for design, found in results.items()))
+    bank, rows = Treebank(given.folder, given.runs), []
+    for rate in given.rates:
+        for design in given.only or DESIGNS:
+            found = []
+            for seed in given.seeds:
+                run = bank.run(design, rate, given.passes, seed)
+                run.train()
+                found.append(measure(run))
+                print(f"{run.folder.name}: {found[-1].test.perplexity:.2f}", flush=True)
+            rows.append(row(design, rate, given.passes, found))
+    print("| design | step size | passes | parameters | seeds | minutes | valid | test |")
+    print("|---" * 8 + "|")
+    print("\n".join(rows))
 
 
 if __name__ == "__main__":

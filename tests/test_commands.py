@@ -148,6 +148,7 @@ def stand_ins(folder: Path) -> None:
     pixels = chance.integers(0, 256, (60, 8, 8), dtype=np.uint8)
     np.savez(folder / "digits.npz", images=pixels, labels=np.arange(60) % 2)
     Image.fromarray(pixels[0]).save(folder / "seven.png")
+    Image.fromarray(pixels[1]).save(folder / "boot.png")
     (folder / "story.txt").write_text("The street was wide. It was too wide.\n")
     (folder / "texts.txt").write_text("The street was wide.\nIt was too wide.\n")
 

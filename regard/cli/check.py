@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from regard.cli.shared.numbers import Real, Whole
-from regard.cli.shared.output import check_outputs, say_written, write_json
+from regard.cli.shared.output import check_outputs, write_json
 from regard.errors import RegardError
 from regard.text import visible
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @click.option("--blanks", is_flag=True, help="New: with blanks to fill in.")
 @click.option("--solution", is_flag=True, help="New: with the solution.")
 @click.option("--seed", type=Whole(0), help="New, sheet: other numbers.")
-@click.option("--html", "html_to", metavar="FILE", help="Sheet: the page; solutions beside it.")
+@click.option("--html", "html_to", metavar="FILE", help="Write a page of the example, or sheet.")
 @click.option("--mechanism", metavar="NAME", help="Code: what it is to compute, such as scaled.")
 @click.option("--causal", is_flag=True, help="Code: it makes the causal mask itself.")
 @click.option("--axes", type=Whole(2, 4), help="Code: it is meant for so many axes alone.")
@@ -64,26 +64,28 @@ def check(
         _list()
         return
     making = {name: how.pop(name) for name in MAKING}
+    html_to = how.pop("html_to")
     if making["new"] is not None or making["sheet"] is not None:
         if files or json_to is not None:
             raise RegardError("--new and --sheet make exercises: they take no FILES and no --json")
-        _make(**making)
+        _make(**making, html_to=html_to)
         return
     for name, value in making.items():
         if value not in (None, False):
-            option = name.removesuffix("_to")
-            raise RegardError(f"--{option} goes with --new or --sheet, which make exercises")
+            raise RegardError(f"--{name} goes with --new or --sheet, which make exercises")
     if not files:
         raise RegardError("check takes a FILE or a name; 'regard check --list' has the names")
-    check_outputs(json=json_to)
+    check_outputs(json=json_to, html=html_to)
+    if html_to is not None and len(files) > 1:
+        raise RegardError(f"--html writes the page of one example, got {len(files)} FILES")
     given = {name: value for name, value in how.items() if value}
-    content, code = _check_all(files, given, quietly=json_to == "-")
+    content, code = _check_all(files, given, html_to, quietly=json_to == "-")
     if json_to is not None:
         write_json(json.dumps(content), json_to)
     ctx.exit(code)
 
 
-MAKING = ("new", "sheet", "tokens", "numbers", "blanks", "solution", "seed", "html_to")
+MAKING = ("new", "sheet", "tokens", "numbers", "blanks", "solution", "seed")
 """The options that make exercises."""
 
 
@@ -116,10 +118,10 @@ def _make(
     if tokens is not None or numbers is not None or blanks or solution:
         raise RegardError("--tokens, --numbers, --blanks and --solution go with --new alone")
     check_outputs(html=html_to)
-    from regard.worked.exercises.sheet import exercises, write_sheet
+    from regard.cli.shared.worked import write_sheet
+    from regard.worked.exercises.sheet import exercises
 
-    beside = write_sheet(html_to, exercises(sheet, seed or 0, new))
-    say_written(html_to, str(beside))
+    write_sheet(html_to, exercises(sheet, seed or 0, new))
 
 
 def _list() -> None:
@@ -131,10 +133,12 @@ def _list() -> None:
         click.echo(f"{name:<{max(map(len, names)) + 2}}{title}")
 
 
-def _check_all(files: tuple[str, ...], how: dict[str, Any], quietly: bool) -> tuple[Any, int]:
+def _check_all(
+    files: tuple[str, ...], how: dict[str, Any], html_to: str | None, quietly: bool
+) -> tuple[Any, int]:
     """What came of each example, and the worst exit code; with several, an error stops no other.
 
-    One file with one example is answered by itself.
+    One file with one example is answered by itself, and may have a page.
     """
     results: list[dict[str, Any]] = []
     code = 0
@@ -149,7 +153,11 @@ def _check_all(files: tuple[str, ...], how: dict[str, Any], quietly: bool) -> tu
             report = checks[0][1]()
             if not quietly:
                 _print(report)
+            if html_to is not None:
+                _write_page(html_to, report, quietly)
             return report.to_dict(), 0 if report.ok else 1
+        if html_to is not None:
+            raise RegardError(f"--html writes the page of one example; {file} has {len(checks)}")
         for name, run in checks:
             result, worse = _checked(name, run, quietly)
             results.append(result)
@@ -207,6 +215,17 @@ def _check_example(source: ExampleFile) -> Report | RunReport:
     from regard.worked.check import check_file
 
     return check_file(source)
+
+
+def _write_page(to: str, report: Result, quietly: bool) -> None:
+    """Every step of a checked example, with numbers that can be changed."""
+    from regard.cli.shared.worked import write_worked
+    from regard.worked.check import Report, RunReport
+
+    numbers = report.numbers if isinstance(report, RunReport) else report
+    if not isinstance(numbers, Report):
+        raise RegardError("--html shows the steps of a worked example, and here is none")
+    write_worked(to, numbers.example, numbers.trace, numbers, [], None, quietly=quietly)
 
 
 def _print(report: Result) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from regard.errors import RegardError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from regard.inside.imagereading import ImageVerdict
     from regard.models.continuation import Continuation
     from regard.models.reading import SentenceReading, Verdict
 
@@ -38,13 +40,11 @@ LONG = 500
 @click.argument("sentences", nargs=-1)
 @click.option(
     "--model",
-    default="lstmn",
-    show_default=True,
     metavar="NAME|FOLDER",
-    help="A language model that comes with regard, or a run folder of your own.",
+    help="One that comes with regard, or a run folder of your own; else lstmn, of images fashion.",
 )
 @click.option("--file", metavar="FILE", help="Read its lines; - is standard input.")
-@click.option("--image", metavar="FILE", help="With a model of images: read this one.")
+@click.option("--image", metavar="FILE", help="Read an image, with a model of images.")
 @click.option("--layer", type=Whole(0), help="This layer's attention, from 0; else the last one's.")
 @click.option("--head", type=Whole(0), help="Transformer: this head's, from 0; else their mean.")
 @click.option("--all", "everything", is_flag=True, help="Every layer and head, one by one.")
@@ -62,7 +62,7 @@ LONG = 500
 @click.option("--trace", "trace_to", metavar="FILE", help="Every step of one sentence, as JSON.")
 def read(
     sentences: tuple[str, ...],
-    model: str,
+    model: str | None,
     file: str | None,
     image: str | None,
     layer: int | None,
@@ -82,20 +82,21 @@ def read(
     regard read --model simple-rnn+attention "Tom said that he was tired."
     regard read --model runs/reviews "a gripping film"
     regard read --continue 8 "Tom said that" --sample --n-best 3
-    regard read --model runs/digits --image seven.png
+    regard read --image boot.png
 
     Each line is one more word: the bits that it was unexpected by, and the words read so far with
     the attention that the new word gives them, in hundredths. A classifier shows its label and the
     words that it decided by.
     """
     if image is not None:
-        others = (file, layer, head, everything or None, html_to, trace_to, words)
+        others = (file, layer, head, everything or None, trace_to, words)
         if sentences or any(option is not None for option in others):
             raise RegardError(
-                "--image is read alone: of the other options it takes --model, --json"
+                "--image is read alone: of the other options it takes --model, --json, --html"
             )
-        read_image(model, image, json_to)
+        read_image(model or "fashion", image, json_to, html_to)
         return
+    model = model or "lstmn"
     texts = texts_of(sentences, file, "read")
     if everything and (layer is not None or head is not None):
         raise RegardError("--all shows every layer and head: leave --layer and --head out")
@@ -203,26 +204,40 @@ def _print_continued(found: Iterator[list[Continuation]], scored: bool) -> None:
             click.echo((f"{one.log_p:7.2f}  " if scored else "") + visible(one.text))
 
 
-def read_image(model: str, file: str, json_to: str | None) -> None:
+def read_image(model: str, file: str, json_to: str | None, html_to: str | None) -> None:
     """Print what a classifier says of an image, and the patches that it decided by."""
-    check_outputs(json=json_to)
+    check_outputs(json=json_to, html=html_to)
     from regard.inside.imagereading import judge_image
     from regard.text import visible
     from regard.views.terminal.console import make_console
     from regard.views.terminal.image import print_image
 
-    verdict = judge_image(model, file)
+    verdict = judge_image(model, file, traced=html_to is not None)
     shares = dict(zip(verdict.labels, verdict.probabilities, strict=True))
     if json_to is not None:
         weights = [float(weight) for weight in verdict.weights]
         content = {"model": model, "image": file, "labels": shares, "weights": weights}
         write_json_lines([json.dumps(content, ensure_ascii=False)], json_to)
-        return
-    console = make_console()
-    for label, share in list(shares.items())[:5]:
-        console.print(f"{100 * share:6.2f} %  {visible(label)}", markup=False, highlight=False)
-    if verdict.image is not None:
-        print_image(verdict.image, verdict.weights, None, "what it decided by", console)
+    else:
+        console = make_console()
+        for label, share in list(shares.items())[:5]:
+            console.print(f"{100 * share:6.2f} %  {visible(label)}", markup=False, highlight=False)
+        if verdict.image is not None:
+            print_image(verdict.image, verdict.weights, None, "what it decided by", console)
+    if html_to is not None:
+        _write_image_page(html_to, verdict, file, model, quietly=json_to == "-")
+
+
+def _write_image_page(
+    to: str, verdict: ImageVerdict, file: str, model: str, *, quietly: bool
+) -> None:
+    """The page of an image, on which its patches are drawn."""
+    if verdict.image is None:
+        raise RegardError(f"{model} reads no patches (conv), and a page shows attention to them")
+    likely = list(zip(verdict.labels, verdict.probabilities, strict=True))[:3]
+    said = ", ".join(f"{label} {100 * share:.1f} %" for label, share in likely)
+    pieces, title = verdict.image.pieces, os.path.basename(file)
+    write_trace_page(to, verdict.trace, title, model, pieces, quietly, notes=[said])
 
 
 def _noted(

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from regard.inside.imagemodel import open_image
 from regard.pieces.image import Patches, patches
+from regard.record import record
 from regard.store.folder import load_image_classifier
 from regard.store.shipped import find_folder
+from regard.trace import Trace
 
 
 @dataclass(frozen=True)
@@ -25,24 +27,31 @@ class ImageVerdict:
     """The patches that it read; None if it reads none (conv)."""
     weights: NDArray[np.float32]
     """How much of each patch is in what it decided from."""
+    trace: Trace
+    """What the model did, step by step; empty unless it was asked for."""
 
 
 @torch.no_grad()
-def judge_image(model: str, file: str) -> ImageVerdict:
-    """Read ``file`` with the classifier of a run folder; it is made as large as the model wants."""
+def judge_image(model: str, file: str, *, traced: bool = False) -> ImageVerdict:
+    """Read ``file`` with a classifier of images that comes with regard or that was trained.
+
+    The image is made as large as the model wants; ``traced`` keeps every step of it.
+    """
     classifier = load_image_classifier(find_folder(model))
     config = classifier.config
     picture = open_image(file)
     small = picture.convert("L" if config.channels == 1 else "RGB")
     small = np.asarray(small.resize((config.columns, config.rows)), np.float32) / 255
     images = torch.tensor(small).reshape(1, config.rows, config.columns, config.channels)
-    logits, weights = classifier(images.permute(0, 3, 1, 2))
-    shares = logits[0].softmax(-1)
-    order = shares.argsort(descending=True).tolist()
     read = None
     if config.patch:
         whole = (0, 0, picture.width, picture.height)
         read = patches(np.asarray(picture), whole, config.grid)
+    labels = read.pieces.labels if read else []
+    with record(config.model, labels, only=None if traced else ()) as trace:
+        logits, weights = classifier(images.permute(0, 3, 1, 2))
+    shares = logits[0].softmax(-1)
+    order = shares.argsort(descending=True).tolist()
     return ImageVerdict(
-        [config.labels[i] for i in order], shares[order].tolist(), read, weights[0].numpy()
+        [config.labels[i] for i in order], shares[order].tolist(), read, weights[0].numpy(), trace
     )

@@ -122,7 +122,7 @@ class Classifier(SequenceModel):
         inside = place < lengths.unsqueeze(-1)
         if self.config.readout == "attention":
             query = self.query.expand(states.shape[0], 1, -1)
-            keys = torch.tanh(self.key(states))
+            keys = torch.tanh(self.key(states)).to(states.dtype)  # in autocast a product is rounded
             mask = padding(lengths, n)
             found = attend(query, keys, states, score=dot, mask=mask, need_weights=True)
             assert found.weights is not None

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isqrt
 from typing import Any, ClassVar
 
 import torch
@@ -25,7 +26,7 @@ CHANNELS = (16, 32)
 """Of the two convolutions."""
 SHAPES: dict[str, dict[str, int]] = {
     "tiny": {"width": 32, "layers": 2, "heads": 4, "feedforward": 64},
-    "small": {"width": 64, "layers": 2, "heads": 4, "feedforward": 128},
+    "small": {"width": 64, "layers": 3, "heads": 4, "feedforward": 128},
     "base": {"width": 128, "layers": 4, "heads": 8, "feedforward": 256},
 }
 
@@ -149,9 +150,9 @@ def sized_images(
 
 
 def usual_patch(rows: int, columns: int) -> int:
-    """The largest patch of which each side has at least four."""
-    fits = [n for n in range(1, min(rows, columns) // 4 + 1) if not (rows % n or columns % n)]
-    return max(fits, default=1)
+    """The largest patch that has no more pixels on its side than the shorter side has patches."""
+    most = isqrt(min(rows, columns))
+    return max(n for n in range(1, most + 1) if not (rows % n or columns % n))
 
 
 class ImageClassifier(nn.Module):

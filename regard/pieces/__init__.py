@@ -1,6 +1,7 @@
 """Pieces: what a model reads, cut into labelled pieces, each with its place in it.
 
 pieces.py     the type: labels, places, words; of a text or of anything that has an order
+backdrop.py   the thing itself, where pieces are drawn on it
 image.py      an image as pieces: the patches that a model reads
 text.py       a text as pieces, by the tokenizer of a model
 tokenizer.py  learned subwords: the tokenizer of the models that regard trains

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import RegardError
+from regard.pieces.backdrop import Backdrop
 from regard.pieces.pieces import Pieces
 from regard.text import Word
 
@@ -78,5 +79,6 @@ def patches(
         unknown=none,
         places=[*[()] * len(special), *boxes],
         ids=list(range(len(labels))),  # no patch is another one again
+        backdrop=Backdrop("image", pixels),
     )
     return Patches(pixels, rows, columns, pieces)

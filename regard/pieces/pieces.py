@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from regard.errors import UnknownWordError
+from regard.pieces.backdrop import Backdrop
 from regard.text import Word, find_token, not_among
 
 Place = tuple[int, ...]
 """Where a piece stands in the thing: of a text its characters, (start, stop); of an image its box,
-(left, top, right, bottom); () is nowhere."""
+(left, top, right, bottom); of a series or a sound its steps, (start, stop); () is nowhere."""
 T = TypeVar("T")
 
 
@@ -37,6 +38,8 @@ class Pieces:
     """The thing, if it is a text."""
     name: str = ""
     """Its part in what is shown: "source" and "target" where there are two."""
+    backdrop: Backdrop | None = field(default=None, compare=False)
+    """The thing, if pieces are drawn on it: an image, a curve, a spectrogram."""
 
     @classmethod
     def plain(cls, labels: Sequence[str], ids: Sequence[int] = (), name: str = "") -> Pieces:

@@ -69,14 +69,22 @@ def pack(run: str | os.PathLike[str], to: str | os.PathLike[str]) -> int:
     config = source.read_config()
     for section in ("data", "train"):
         config[section] = {k: _without_path(v) for k, v in config[section].items()}
-    text = source.read_tokens().to_text()
-    equal = [f for f in target.path.parent.glob("*.json") if f.read_text("utf-8") == text]
-    config["tokens"] = f"../{equal[0].name}" if equal else TOKENS
+    if config["task"] != "images":  # which have no vocabulary
+        _pack_tokens(source, target, config)
     target.write_config(config)
-    if not equal:
-        source.read_tokens().save(target.path / TOKENS)
     write_weights(target.model, packed(unpacked(read_weights(source.model))))
     return target.model.stat().st_size
+
+
+def _pack_tokens(source: RunFolder, target: RunFolder, config: dict[str, Any]) -> None:
+    """Name the vocabulary in ``config``: an equal one beside the folder, or its own."""
+    tokens = source.read_tokens()
+    text = tokens.to_text()
+    equal = [f for f in target.path.parent.glob("*.json") if f.read_text("utf-8") == text]
+    config["tokens"] = f"../{equal[0].name}" if equal else TOKENS
+    if not equal:
+        target.path.mkdir(parents=True, exist_ok=True)
+        tokens.save(target.path / TOKENS)
 
 
 def _without_path(value: Any) -> Any:

@@ -16,6 +16,8 @@ class Compared:
 
     claimed: Array
     wrong: dict[Index, str] = field(default_factory=dict)
+    off: Array | None = None
+    """How far each may be from the true number and still be right; None if nobody asks again."""
 
     def reasons(self, row: Index) -> list[str]:
         """Why numbers of this row are wrong, each reason once."""

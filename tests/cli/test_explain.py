@@ -243,12 +243,12 @@ def test_claims_stand_beside_what_is_right(tmp_path: Path) -> None:
     assert "[0.5987 0.5987 0.5799]  claimed" in done.stdout
     assert "9 of 19 numbers are wrong" in done.stdout
     page = (tmp_path / "t.html").read_text()
-    assert '<td class="wrong">✗ 0.5987</td>' in page
+    assert '<td class="wrong" data-at="0">✗ 0.5987</td>' in page
     assert "0.5987 is what you get if softmax is taken of each score alone" in page
     assert '<script type="module">' in page
 
 
-def test_a_page_of_what_is_no_attention_has_no_script(tmp_path: Path) -> None:
+def test_a_page_of_what_is_no_attention_has_its_steps_alone(tmp_path: Path) -> None:
     file = tmp_path / "norm.toml"
     file.write_text(
         'mechanism = "layer-norm"\nx = [[1, 3]]\nepsilon = 0\ntitle = "<b>"\n'
@@ -257,7 +257,8 @@ def test_a_page_of_what_is_no_attention_has_no_script(tmp_path: Path) -> None:
     done = regard("explain", "--example", file, "--html", tmp_path / "n.html")
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "n.html").read_text()
-    assert "<script" not in page
+    assert 'id="document"' not in page  # no views
+    assert '"mechanism":"layer-norm"' in page  # what its script computes from
     assert "<h1>&lt;b&gt;</h1>" in page
     assert "✗ 2.000" in page
     assert "2 is what you get if the variance is divided by the count less 1" not in page

@@ -180,3 +180,22 @@ def test_bad_input(arguments: list[str], text: str, runs: Path) -> None:
     assert done.returncode == 2
     assert text in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_an_image_its_label_and_its_page(tmp_path: Path) -> None:
+    from PIL import Image
+
+    Image.fromarray(np.tile(np.arange(28, dtype=np.uint8) * 9, (28, 1))).save(tmp_path / "a.png")
+    done = regard("read", "--image", "a.png", "--html", "a.html", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert re.match(r" *\d+\.\d\d %  [a-zA-Z -]+\n", done.stdout)
+    assert "what it decided by" in done.stdout
+    assert done.stdout.endswith("Written: a.html\n")
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert page.count("data:image/png;base64,") == 1
+    assert "decision" in page
+    refused = regard("read", "--image", "a.png", "--layer", "1", folder=tmp_path)
+    assert refused.stderr == (
+        "regard: error: --image is read alone: of the other options it takes --model, --json, "
+        "--html\n"
+    )

@@ -46,3 +46,15 @@ def test_the_model_s_own_probabilities(tmp_path: Path, model: str, channels: int
 def test_another_kind_of_run(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="holds no image classifier but a 'lm' run"):
         judge_image("lstmn", str(tmp_path / "own.png"))
+
+
+def test_the_trace_has_every_layer_and_what_decided(tmp_path: Path) -> None:
+    image = tmp_path / "own.png"
+    Image.fromarray(np.tile(np.arange(28, dtype=np.uint8) * 9, (28, 1))).save(image)
+    assert not judge_image("fashion", str(image)).trace.steps
+    verdict = judge_image("fashion", str(image), traced=True)
+    steps = {step.path: step for step in verdict.trace}
+    layers = [path for path in steps if path.endswith("self-attention/weights")]
+    assert layers == [f"layer {k}/self-attention/weights" for k in range(3)]
+    assert steps["readout/weights"].value[0, 0] == pytest.approx(verdict.weights, abs=1e-6)
+    assert sum(verdict.probabilities) == pytest.approx(1, abs=1e-6)

@@ -30,11 +30,11 @@ def test_patches_row_by_row() -> None:
 
 
 def test_the_usual_patch() -> None:
-    assert [usual_patch(*sides) for sides in ((28, 28), (8, 8), (32, 24), (7, 11), (3, 3))] == [
-        7,
+    assert [usual_patch(*sides) for sides in ((28, 28), (8, 8), (32, 24), (224, 224), (7, 3))] == [
+        4,
         2,
         4,
-        1,
+        14,
         1,
     ]
 
@@ -64,11 +64,20 @@ def test_where_a_patch_stands_counts_for_patches_alone() -> None:
     torch.manual_seed(3)
     image = torch.rand(1, 1, 28, 28)
     moved = image.clone()
-    moved[..., :7, :7], moved[..., :7, 7:14] = image[..., :7, 7:14], image[..., :7, :7]
+    moved[..., :4, :4], moved[..., :4, 4:8] = image[..., :4, 4:8], image[..., :4, :4]
     for model, same in (("average", True), ("patches", False)):
         built = ImageClassifier(sized_images(model, "tiny", **SHAPE)).eval()
         close = torch.allclose(built(image).logits, built(moved).logits, atol=1e-6)
         assert close is same
+
+
+def test_products_in_half_the_bits_give_nearly_the_same() -> None:
+    torch.manual_seed(5)
+    model = ImageClassifier(sized_images("patches", "tiny", **SHAPE)).eval()
+    images = torch.rand(3, 1, 28, 28)
+    with torch.autocast("cpu", torch.bfloat16):
+        rounded = model(images).logits
+    assert torch.allclose(rounded.float(), model(images).logits, atol=0.05)
 
 
 @pytest.mark.parametrize(

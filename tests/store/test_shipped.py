@@ -56,6 +56,23 @@ def test_each_is_packed_and_translates(name: str) -> None:
     assert found.text == "I'm tired."
 
 
+def test_the_image_model_is_small_has_a_card_and_no_vocabulary() -> None:
+    assert names("images") == ["fashion"]
+    home = HOME / "fashion"
+    assert sum(f.stat().st_size for f in home.iterdir()) < 2e5
+    assert {w.dtype for w in load_file(home / "model.safetensors").values()} == {
+        torch.int8,
+        torch.float16,
+    }
+    card = (home / "card.md").read_text(encoding="utf-8")
+    for word in ("Fashion-MNIST", "Zalando", "Expat", "seed", "% right"):
+        assert word in card
+    config = RunFolder(home).read_config()
+    assert "tokens" not in config
+    assert len(config["model"]["labels"]) == 10
+    assert "/" not in str(config["data"]["images"])
+
+
 def test_there_are_the_four_designs() -> None:
     assert TRANSLATORS == ["bahdanau", "encoder-decoder", "transformer", "word-by-word"]
 

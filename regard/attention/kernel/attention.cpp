@@ -591,9 +591,12 @@ struct Worker {
       int64_t step = plain_values ? c.value.row : wide;
       const float* v = value_at(from);
       const float* w = weights + row * stride + (from - base);
-      for (int d = 0; d < wide; d += WIDE * W) {
-        int count = least_of(WIDE, (wide - d) / W);
-        auto add = narrow ? MIX_NARROW.run[n - 1][count - 1] : MIX.run[n - 1][count - 1];
+      int most = n == 1 ? ALONE : WIDE;
+      for (int d = 0; d < wide; d += most * W) {
+        int count = least_of(most, (wide - d) / W);
+        auto add = n == 1   ? MIX_ALONE.run[0][count - 1]
+                   : narrow ? MIX_NARROW.run[n - 1][count - 1]
+                            : MIX.run[n - 1][count - 1];
         add(w, stride, v + d, step, to - from, out + row * wide + d, wide, !started[row]);
       }
       for (int r = row; r < row + n; ++r) started[r] = true;

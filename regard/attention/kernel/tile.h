@@ -18,6 +18,7 @@ constexpr int QUERIES = 6, KEYS = 2 * W, MIXED = 6, WIDE = 2, NARROW = 1;
 #endif
 // QUERIES x KEYS is the largest tile of scores; MIXED x (WIDE * W) and, of narrow values,
 // 2 MIXED x (NARROW * W) are the largest of the output.
+constexpr int ALONE = 8;  // vectors of the output of a single query: its values are read once, whole
 
 constexpr int QUERY_STRIDE = 256 + W;
 // Between rows of copied queries: known to the compiler, and no power of two, which would put all
@@ -109,18 +110,18 @@ struct Mix {
 #pragma GCC unroll 2
     for (int j = 0; j < n; ++j, values += value_stride) {
       Vec value[N];
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int c = 0; c < N; ++c) value[c] = load(values + c * W);
 #pragma GCC unroll 16
       for (int m = 0; m < M; ++m) {
         Vec x = all(weights[m * stride + j]);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
         for (int c = 0; c < N; ++c) sum[m][c] += x * value[c];
       }
     }
 #pragma GCC unroll 16
     for (int m = 0; m < M; ++m)
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int c = 0; c < N; ++c) {
         float* to = out + m * out_stride + c * W;
         store(to, first ? sum[m][c] : load(to) + sum[m][c]);
@@ -150,5 +151,6 @@ struct Table {
 constexpr Table<Tile, QUERIES, KEYS / W> TILE;
 constexpr Table<Mix, MIXED, WIDE> MIX;
 constexpr Table<Mix, 2 * MIXED, NARROW> MIX_NARROW;
+constexpr Table<Mix, 1, ALONE> MIX_ALONE;
 
 }  // namespace

@@ -22,6 +22,8 @@ constexpr int W = 4;  // NEON, SSE2, or whatever the compiler makes of it
 
 typedef float Vec __attribute__((vector_size(4 * W)));
 typedef int32_t Ints __attribute__((vector_size(4 * W)));
+typedef double Doubles __attribute__((vector_size(4 * W)));
+typedef int64_t Longs __attribute__((vector_size(4 * W)));
 typedef float Loose __attribute__((vector_size(4 * W), aligned(4), may_alias));
 
 #define INLINE inline __attribute__((always_inline))
@@ -81,6 +83,27 @@ INLINE Vec smaller(Vec a, Vec b) {
   return _mm512_min_ps(a, b);
 #elif defined(__AVX2__)
   return _mm256_min_ps(a, b);
+#else
+  return a < b ? a : b;
+#endif
+}
+
+// Of numbers that are no NaN.
+INLINE Doubles larger(Doubles a, Doubles b) {
+#if defined(__AVX512F__)
+  return _mm512_max_pd(a, b);
+#elif defined(__AVX2__)
+  return _mm256_max_pd(a, b);
+#else
+  return a > b ? a : b;
+#endif
+}
+
+INLINE Doubles smaller(Doubles a, Doubles b) {
+#if defined(__AVX512F__)
+  return _mm512_min_pd(a, b);
+#elif defined(__AVX2__)
+  return _mm256_min_pd(a, b);
 #else
   return a < b ? a : b;
 #endif
@@ -196,7 +219,31 @@ INLINE Vec evens(Vec a, Vec b) { return SHUFFLE2(a, b, 0, 2, 4, 6); }
 INLINE Vec odds(Vec a, Vec b) { return SHUFFLE2(a, b, 1, 3, 5, 7); }
 #endif
 
-// Rows become columns: log2(W) times, row i and row i + W/2 are zipped into rows 2i and 2i + 1.
+// Rows become columns.
+#if defined(__AVX2__) && !defined(__AVX512F__)
+// In half the shuffles of the general way: between halves of a vector only in the end.
+INLINE void transpose(Vec (&x)[W]) {
+  Vec pairs[W], fours[W];
+#pragma GCC unroll 4
+  for (int i = 0; i < W; i += 2) {
+    pairs[i] = _mm256_unpacklo_ps(x[i], x[i + 1]);
+    pairs[i + 1] = _mm256_unpackhi_ps(x[i], x[i + 1]);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < W; i += 4)
+#pragma GCC unroll 2
+    for (int j = 0; j < 2; ++j) {
+      fours[i + 2 * j] = _mm256_shuffle_ps(pairs[i + j], pairs[i + 2 + j], 0x44);
+      fours[i + 2 * j + 1] = _mm256_shuffle_ps(pairs[i + j], pairs[i + 2 + j], 0xee);
+    }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    x[i] = _mm256_permute2f128_ps(fours[i], fours[i + 4], 0x20);
+    x[i + 4] = _mm256_permute2f128_ps(fours[i], fours[i + 4], 0x31);
+  }
+}
+#else
+// log2(W) times, row i and row i + W/2 are zipped into rows 2i and 2i + 1.
 INLINE void transpose(Vec (&x)[W]) {
 #pragma GCC unroll 4
   for (int done = 1; done < W; done *= 2) {
@@ -210,5 +257,6 @@ INLINE void transpose(Vec (&x)[W]) {
     for (int i = 0; i < W; ++i) x[i] = y[i];
   }
 }
+#endif
 
 }  // namespace

@@ -70,9 +70,13 @@ def shown_weights(found: Look) -> tuple[NDArray[np.float32], str]:
     import numpy as np
 
     assert found.place is not None
-    layer, head = found.request.layer, found.request.head
+    layer, head, measure = found.request.layer, found.request.head, found.request.measure
+    derived = f", derived: {measure}" if measure else ""
+    if measure == "rollout":  # each layer has those before it in it
+        last = max(found.place.to)
+        return found.place.to[last][0], f"through the layers up to {last}{derived}"
     if layer is not None and head is not None:
-        return found.place.to[layer][head], f"layer {layer}, head {head}"
+        return found.place.to[layer][head], f"layer {layer}, head {head}{derived}"
     whole = np.concatenate([found.place.to[number] for number in sorted(found.place.to)])
     where = f"layer {layer}" if layer is not None else f"{found.done} layers"
-    return whole.mean(0), f"mean of the {len(whole)} heads of {where}"
+    return whole.mean(0), f"mean of the {len(whole)} heads of {where}{derived}"

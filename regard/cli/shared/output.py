@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -81,14 +81,15 @@ def write_trace_page(
     read: Pieces,
     quietly: bool,
     start: dict[str, Any] | None = None,
+    notes: Sequence[str] = (),
 ) -> None:
-    """Write a page of what a model noted while it read these pieces."""
+    """Write a page of what a model noted while it read these pieces; ``notes`` stand at its top."""
     from regard.pieces.unknown import Unknown
     from regard.views.page import subject_of_trace
 
     note = Unknown(read).note(model)
-    notes = [note] if note else []
-    subject = subject_of_trace(trace, title, model=model, notes=notes, start=start, text=read)
+    said = [*notes, note] if note else notes
+    subject = subject_of_trace(trace, title, model=model, notes=said, start=start, text=read)
     if not subject.sheets:
         raise RegardError(
             f"{trace.mechanism or model} has no attention, and a page shows attention"

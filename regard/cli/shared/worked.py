@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from regard.cli.shared.output import say_written, write_page
@@ -27,7 +28,9 @@ def compared(report: Report | None) -> dict[str, Compared]:
 
     if report is None:
         return {}
-    found = {path: Compared(claim.value, {}) for path, claim in report.claims.items()}
+    found = {
+        path: Compared(claim.value, off=claim.tolerance) for path, claim in report.claims.items()
+    }
     for wrong in report.wrong:
         found[wrong.step].wrong[wrong.index] = because(report, wrong)
     return found
@@ -86,11 +89,12 @@ def write_worked(
     *,
     quietly: bool,
 ) -> None:
-    """The page of an example: the attention in it, if it is explained from ``start`` on, and every
-    step with what is claimed for it."""
+    """The page of an example: the attention in it, if it is explained from ``start`` on, and, if it
+    is a file's, every step with what is claimed for it, in numbers that can be changed."""
     from regard.files import write_text
     from regard.views.page import subject_of_trace
-    from regard.views.page.worked import worked_page, worked_section
+    from regard.views.page.worked import Workable, worked_page, worked_section
+    from regard.worked.given import given_data
     from regard.worked.report import format_verdict
 
     title = example.title or f"{example.mechanism}: {' '.join(example.tokens)}"
@@ -98,13 +102,29 @@ def write_worked(
     if report is not None:
         notes.append(format_verdict(report).plain)
     claims = compared(report)
-    section = worked_section(trace, claims, memory=example.memory_tokens, notes=notes)
+    workable = Workable(given_data(example, trace), example.tolerance)
+    section = worked_section(
+        trace, claims, memory=example.memory_tokens, notes=notes, workable=workable
+    )
     if start is None:
         write_text(to, worked_page(title, section))
         say_written(to, quietly=quietly)
         return
     subject = subject_of_trace(trace, example.title or "", notes=said, start=start)
-    write_page(to, subject, quietly=quietly, below=section if report is not None else "")
+    write_page(to, subject, quietly=quietly, below=section if example.source else "")
+
+
+def write_sheet(to: str, made: list[dict[str, Any]]) -> Path:
+    """Write the page of a sheet's exercises and, beside it, of their solutions, and say so."""
+    from regard.files import write_text
+    from regard.views.page.exercises import exercises_page
+
+    target = Path(to)
+    beside = target.with_name(f"{target.stem}-solutions{target.suffix}")
+    write_text(target, exercises_page(made, solutions=False))
+    write_text(beside, exercises_page(made, solutions=True))
+    say_written(to, str(beside))
+    return beside
 
 
 def _remarks(example: Example, trace: Trace, report: Report | None) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 from regard.pieces.pieces import Pieces
 from regard.pieces.sheet import Sheet, Subject
 from regard.trace import Array
+from regard.views.page.backdrop import backdrop_data
 from regard.views.page.pack import Pack
 from regard.views.page.whole import whole_data
 
@@ -30,8 +31,9 @@ def subject_data(subject: Subject, pack: Pack) -> dict[str, Any]:
 
 
 def text_data(pieces: Pieces) -> dict[str, Any]:
-    """Tokens, and by number: where words begin, which are special, separators or unknown."""
-    return {
+    """Tokens, and by number: where words begin, which are special, separators or unknown; and the
+    thing that they are drawn on, if there is one."""
+    known = {
         "name": pieces.name,
         "tokens": pieces.labels,
         "words": [word.start for word in pieces.words],
@@ -40,6 +42,8 @@ def text_data(pieces: Pieces) -> dict[str, Any]:
         "separators": [i for i, own in enumerate(pieces.separators) if own],
         "unknown": [i for i, own in enumerate(pieces.unknown) if own],
     }
+    behind = backdrop_data(pieces)
+    return known if behind is None else known | {"backdrop": behind}
 
 
 def sheet_data(sheet: Sheet, pack: Pack) -> dict[str, Any]:

@@ -23,7 +23,7 @@ FORMAT = 1
 def save_html(
     path: str | os.PathLike[str], *subjects: Subject, title: str = "", below: str = ""
 ) -> None:
-    """Write a page that shows ``subjects``, atomically; ``below`` them what is HTML already."""
+    """Write a page that shows ``subjects``, atomically; ``below`` them a worked example."""
     write_text(path, page_html(*subjects, title=title, below=below))
 
 
@@ -35,7 +35,9 @@ def page_html(*subjects: Subject, title: str = "", below: str = "") -> str:
             "nothing was observed"
         )
     content, packed = document(subjects)
-    return filled(title or subjects[0].title, content, packed, policy(), below=below)
+    first = "example" if below else "page"
+    shown = title or subjects[0].title
+    return filled(shown, content, packed, policy(first), first, below=below)
 
 
 def document(subjects: Sequence[Subject]) -> tuple[dict[str, Any], str]:

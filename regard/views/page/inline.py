@@ -19,8 +19,8 @@ IMPORT = re.compile(
     r'^import (\{[^}]*\}) from "\.{1,2}/(?:[a-z]+/)?([a-z0-9]+)\.js";\n', re.MULTILINE
 )
 EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const|let) +(\w+))", re.MULTILINE)
-FOLDERS = ("script", "script/network")
-"""Where modules are; what runs a model is in a folder of its own."""
+FOLDERS = ("script", "script/network", "script/worked")
+"""Where modules are: what runs a model, and what computes a worked example, have their own."""
 TYPES = re.compile(r"^/\*\* @import .*\*/\n", re.MULTILINE)
 
 

@@ -22,6 +22,8 @@ COMPUTED = (
     "readout",
 )
 """What the page computes or carries in another place."""
+DECISION = "decision"
+"""The learned query of a classifier, which stands for nothing that was read."""
 A_STEP = re.compile(r"(.*/|)step (\d+)")
 
 
@@ -146,7 +148,8 @@ def _sheet(trace: Trace, scope: str, step: Step, texts: list[Pieces]) -> Sheet:
     down, across = step.axes[-2:]
     queries, keys = step.shape[-2:]
     sides = "target" if scope.startswith("decoder") or down == "target" else "", ""
-    first = _text(trace, step.labels.get(down), queries, sides[0], texts)
+    own = [DECISION] if scope.endswith("readout") and queries == 1 else None
+    first = _text(trace, step.labels.get(down) or own, queries, sides[0], texts)
     second = _text(trace, step.labels.get(across), keys, "", texts)
     cross = "cross" in scope or first != second
     if cross:

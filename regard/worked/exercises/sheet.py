@@ -1,38 +1,28 @@
-"""Sheet: many exercises on a page that checks what is typed into it, offline.
+"""Sheet: many exercises for a page that checks what is typed into it, offline.
 
-The page holds what is given and not the solutions: it computes them again. Each exercise has a
-number, ``scaled-7-3``: its mechanism, the sheet's seed and its place. A page saved with answers in
-it is a file of worked examples, which ``regard check`` reads.
+Each exercise has a number, ``scaled-7-3``: its mechanism, the sheet's seed and its place. A page
+saved with answers in it is a file of worked examples, which ``regard check`` reads.
 """
 
 from __future__ import annotations
 
-import html
 import json
+import math
 import os
 import re
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 from regard.errors import ExampleError, RegardError
-from regard.files import name_of, read_bytes, write_text
+from regard.files import name_of, read_bytes
 from regard.worked.claims import BLANK
 from regard.worked.dialects import DIALECTS
+from regard.worked.example import Example
 from regard.worked.exercises.new import claimed_steps, new
+from regard.worked.given import given_data
 from regard.worked.source import ExampleFile, plain
+from regard.worked.stages import compute
 
-HOME = Path(__file__).parent
-KINDS = (
-    ("softmax", False),
-    ("simple", False),
-    ("dot", False),
-    ("scaled", False),
-    ("scaled", True),
-    ("luong-dot", False),
-    ("additive", False),
-)
-"""The mechanisms that the page computes, and whether with a causal mask; in turn."""
 TITLES = {
     "softmax": "Softmax with a temperature",
     "simple": "Self-attention without matrices",
@@ -40,13 +30,31 @@ TITLES = {
     "scaled": "Scaled dot-product attention",
     "luong-dot": "Attention of a decoder: dot",
     "additive": "Attention of a decoder: additive",
+    "general": "Attention of a decoder: general",
+    "concat": "Attention of a decoder: concat",
+    "bilinear": "Attention of a decoder: bilinear",
+    "multihead": "Multi-head attention",
+    "cross": "Cross-attention",
+    "average": "The average of word vectors",
+    "sinusoidal": "Sinusoidal positions",
+    "learned": "Learned positions",
+    "rotary": "Rotary positions",
+    "simple-rnn": "A simple RNN",
+    "simple-rnn+attention": "A simple RNN with self-attention",
+    "lstm": "An LSTM",
+    "lstmn": "An LSTMN",
+    "layer-norm": "Layer norm",
+    "feed-forward": "Feed-forward",
+    "residual": "Residual connection",
+    "softmax-gradient": "The gradient of softmax",
+    "encoder-decoder": "A step of an encoder-decoder",
+    "encoder-block": "A block of the Transformer's encoder",
 }
+"""What an exercise of each mechanism is called; in turn, from the shortest on."""
+MASKED = "scaled"
+"""The mechanism that comes twice, the second time with a causal mask."""
+KINDS = [(name, mask) for name in TITLES for mask in (False, True)[: 1 + (name == MASKED)]]
 MOST = 100
-LEAD = (
-    "Fill in the numbers and press Check: digits count as they are written (0.48 means within "
-    "0.005), a fraction such as 4/7 will do. 0.6931 is ln 2. Nothing leaves this page."
-)
-SOLUTIONS = "What 'regard check' computes, to four digits."
 BLOCK = r'(?s)<script type="application/json" id="{}">(.*?)</script>'
 
 
@@ -59,15 +67,6 @@ def exercises(count: int, seed: int, mechanism: str | None = None) -> list[dict[
         known = ", ".join(dict.fromkeys(name for name, _ in KINDS))
         raise RegardError(f"a sheet has exercises of {known}; got {mechanism!r}")
     return [_exercise(*kinds[i % len(kinds)], seed, i + 1) for i in range(count)]
-
-
-def write_sheet(path: str | os.PathLike[str], made: list[dict[str, Any]]) -> Path:
-    """Write the page and, beside it, its solutions, whose file is returned."""
-    target = Path(path)
-    beside = target.with_name(f"{target.stem}-solutions{target.suffix}")
-    write_text(target, _page("Exercises", made, solutions=False))
-    write_text(beside, _page("Exercises: solutions", made, solutions=True))
-    return beside
 
 
 def read_sheet(path: str | os.PathLike[str]) -> list[ExampleFile]:
@@ -91,26 +90,15 @@ def read_sheet(path: str | os.PathLike[str]) -> list[ExampleFile]:
 def _exercise(mechanism: str, masked: bool, seed: int, place: int) -> dict[str, Any]:
     content = new(mechanism, None, "round", seed * 1000 + place, masked)
     title = TITLES[mechanism] + (", causal mask" if masked else "")
-    kept = {key: value for key, value in content.items() if key != "layout"}
-    steps = list(claimed_steps(content))
-    number = f"{mechanism}-{seed}-{place}"
-    about = DIALECTS[mechanism].about
-    return {"number": number, "title": title, "about": about, "given": kept, "steps": steps}
-
-
-def _page(title: str, made: list[dict[str, Any]], solutions: bool) -> str:
-    data = json.dumps(made, ensure_ascii=False).replace("<", "\\u003c")
-    save = '<button id="save" class="screen">Save with my answers</button>'
-    filled = {
-        "title": html.escape(title),
-        "lead": html.escape(SOLUTIONS if solutions else LEAD),
-        "solutions": "yes" if solutions else "no",
-        "save": "" if solutions else save,
-        "exercises": data,
-        "script": (HOME / "sheet.js").read_text(encoding="utf-8"),
+    example = Example.from_dict(plain(content))
+    return {
+        "number": f"{mechanism}-{seed}-{place}",
+        "title": title,
+        "about": DIALECTS[mechanism].about,
+        "given": content,
+        "computed": given_data(example, compute(example)),
+        "steps": list(claimed_steps(content)),
     }
-    template = (HOME / "sheet.html").read_text(encoding="utf-8")
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: filled[found[1]], template)
 
 
 def _answered(
@@ -118,12 +106,18 @@ def _answered(
 ) -> ExampleFile:
     content = {**plain(one["given"]), "title": f"Exercise {one['number']}: {one['title']}"}
     content["claims"] = {
-        step: [[_number(cell) for cell in row] for row in answers[step]]
-        if step in answers
-        else [[BLANK] * value.shape[1] for _ in range(value.shape[0])]
+        step: _nested([_number(cell) for row in answers.get(step, []) for cell in row], value.shape)
         for step, value in claimed_steps(plain(one["given"])).items()
     }
     return ExampleFile(name_of(path), "", content, f"{os.fspath(path)}#{one['number']}")
+
+
+def _nested(cells: list[Any], shape: tuple[int, ...]) -> Any:
+    """What was typed, row by row, as lists of this shape; what is missing is blank."""
+    cells = cells or [BLANK] * math.prod(shape)
+    for length in reversed(shape[1:]):
+        cells = [cells[i : i + length] for i in range(0, len(cells), length)]
+    return cells
 
 
 def _number(text: str) -> Any:

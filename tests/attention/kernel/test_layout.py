@@ -46,13 +46,13 @@ def test_the_library_has_every_place(kernels: list[Kernel]) -> None:
     assert list(_places(kernels[0].library)) == places
     assert layout.difference(places) is None
     assert ("Call.scale", 408, 8) in places
-    assert ("Look", 0, 400) in places
+    assert ("Look", 0, 440) in places
 
 
 @pytest.mark.parametrize(
     ("change", "expected", "got"),
     [
-        (lambda p: p[:-1], "('Look.d_v', 368, 32)", "None"),
+        (lambda p: p[:-1], "('Look.d_recency', 408, 32)", "None"),
         (lambda p: [*p, ("Look.d_w", 400, 8)], "None", "('Look.d_w', 400, 8)"),
         (lambda p: [("Array", 0, 48), *p[1:]], "('Array', 0, 40)", "('Array', 0, 48)"),
     ],

@@ -40,6 +40,14 @@ def test_one_head_and_the_overview(folder: Path) -> None:
     assert "[CLS]: mean of the 6 heads" in done.stdout
 
 
+def test_rollout_is_drawn_after_the_last_layer_and_called_derived(folder: Path) -> None:
+    asked = ("--measure", "rollout", "--at", "50,40", "--json", "r.json")
+    done = regard("look", "vit", "--image", "a.png", *asked, folder=folder)
+    assert "2,2: through the layers up to 2, derived: rollout" in done.stdout
+    assert "Derived, not weights: attention rollout" in done.stdout
+    assert json.loads((folder / "r.json").read_text())["measure"] == "rollout"
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

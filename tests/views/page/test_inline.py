@@ -16,6 +16,5 @@ def test_modules_import_in_one_form_and_export_in_one() -> None:
         assert not re.search(r"^import ", rest, re.MULTILINE), path.name
         assert "import(" not in source, path.name
         assert not re.search(r"^export (default|\{|\*)", source, re.MULTILINE), path.name
-        assert not re.search(
-            r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", source
-        )
+        written = r"innerHTML|outerHTML\s*\+?=|insertAdjacentHTML|document\.write|eval\("
+        assert not re.search(written, source), path.name  # a page may read itself, to be saved

@@ -235,6 +235,21 @@ export const CHINESE = {
   "The head before ([)": "上一个头 ([)",
   "The head after (])": "下一个头 (])",
   "Point at a word, or walk with the arrow keys.": "指向一个词，或用方向键移动。",
+  "Point at a part, or walk with the arrow keys.": "指向一个部分，或用方向键移动。",
+  "All pieces at once": "一次看所有部分",
+  "The patches of the image": "图像的小块",
+  "The stretches of time": "各个时间段",
+  "What stands for no part of it": "不代表任何部分的记号",
+  "what stands for no part of it": "不代表任何部分的记号",
+  "patch {label}": "小块 {label}",
+  Decision: "判断",
+  Image: "图像",
+  Curve: "曲线",
+  Sound: "声音",
+  "To decide, the model takes {share} from {target}.":
+    "为了作出判断，模型从 {target} 取了 {share}。",
+  "{word} takes {most} from {mark}, which stands for no part of it. Of its parts, most comes from {target}: {share}.":
+    "{word} 从 {mark} 取了 {most}，而它不代表任何部分。各部分之中，取得最多的是 {target}：{share}。",
   "The words that were written": "写出的词",
   "The words": "各词",
   "The words that were looked at": "被看的词",
@@ -399,4 +414,20 @@ export const CHINESE = {
   "The vector of the sentence: its cosine with the unchanged one": "句子向量：与未改动时的余弦",
   "This file holds what came out when one word was masked or one head removed at a time. What is greyed was not computed when it was written: 'regard serve' carries every change through the model.":
     "本文件存有每次遮住一个词或去掉一个头时的结果。灰色的在写文件时没有计算：regard serve 会把每个改动带过整个模型。",
+  "Change any number: what follows from it is computed again, here in the page.":
+    "改动任何一个数：由它得出的一切都在本页重新计算。",
+  "Back to the file's numbers": "恢复文件中的数",
+  "claimed: {place}": "所称：{place}",
+  claimed: "所称",
+  "{name} must be a number above 0.": "{name} 必须是大于 0 的数。",
+  "With your numbers: {right} of the claims are right, {wrong} wrong.":
+    "用你的数：所称的数中 {right} 个正确，{wrong} 个错误。",
+  "As it stands: {right} of the claims are right, {wrong} wrong.":
+    "原样：所称的数中 {right} 个正确，{wrong} 个错误。",
+  "{step} cannot be computed with these numbers.": "用这些数无法计算 {step}。",
+  "“{text}” is no number: write it like 0.5, -2 or 1/3. What was there still counts.":
+    "“{text}”不是数：请写成 0.5、-2 或 1/3。原来的数仍然有效。",
+  "number {n}": "第 {n} 个数",
+  "row {row}, {column}": "第 {row} 行，{column}",
+  "{count} wrong": "{count} 个错误",
 };

@@ -5,7 +5,10 @@
  * @typedef {{at: number, bytes: number, kind: "f2" | "f4" | "i1" | "bits", shape: number[]}} Entry
  * @typedef {{value: number, formula: string, meaning: string, after: boolean}} Known
  * @typedef {{name: string, tokens: string[], words: number[], names: string[],
- *   special: number[], separators: number[], unknown: number[]}} Text
+ *   special: number[], separators: number[], unknown: number[], backdrop?: Backdrop}} Text
+ * @typedef {{kind: string, width: number, height: number, boxes: number[][], picture?: string,
+ *   lines?: number[][]}} Backdrop what pieces are drawn on, and their boxes in it: left, top,
+ *   right, bottom; of a piece without a place none
  * @typedef {{name: string, number: number, kind: string, part: string, recurrent: boolean,
  *   texts: [number, number], shape: [number, number], heads: number[], scale: number,
  *   causal: boolean, before: number | null, after: number | null, softcap: number | null,

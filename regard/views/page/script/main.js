@@ -163,10 +163,11 @@ function update(changed) {
   if (changed.has("lang") && setLanguage()) changed = new Set([...changed, "view", "theme"]);
   const chosen = view();
   document.documentElement.dataset.view = chosen.name;
-  VIEWS.forEach(({ name }, i) => {
+  VIEWS.forEach(({ name, title }, i) => {
     const isChosen = name === chosen.name;
     parts.panels[i].hidden = !isChosen;
     const tab = /** @type {HTMLElement} */ (document.getElementById(`tab-${name}`));
+    if (tab.textContent !== title()) tab.textContent = title(); // by what is shown
     tab.setAttribute("aria-selected", String(isChosen));
     tab.tabIndex = isChosen ? 0 : -1;
     tab.hidden = !hasTab(name);

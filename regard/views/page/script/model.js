@@ -68,6 +68,11 @@ export function textsOf(of, within = subject()) {
   return [within.data.texts[from], within.data.texts[to]];
 }
 
+/** What the text that is attended to is drawn on, if it is drawn on anything. */
+export function behind() {
+  return textsOf(layer())[1].backdrop ?? null;
+}
+
 /** @type {{key: any[], picture: Picture} | null} */
 let last = null;
 
@@ -100,9 +105,11 @@ export function layerName(of, within = subject()) {
   const { name, number, kind, part } = of.data;
   if (name === "words") return t("Word alignment");
   if (name === "alignment") return t("Alignment");
+  if (name === "readout") return t("Decision");
   if (within.layers.length === 1)
     return name === "head" || name === "attention" ? t("Attention") : capital(name);
-  const kinds = new Set(within.layers.map((l) => `${l.data.part} ${l.data.kind}`));
+  const others = within.layers.filter((l) => l.data.name !== "readout");
+  const kinds = new Set(others.map((l) => `${l.data.part} ${l.data.kind}`));
   if (kinds.size === 1) return t("Layer {number}", { number });
   if (kind === "cross") return t("Cross-attention layer {number}", { number });
   if (part === "encoder") return t("Encoder layer {number}", { number });

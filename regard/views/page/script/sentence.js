@@ -2,17 +2,16 @@
 // at, as thick as their weights.
 
 import { Arcs } from "./arcs.js";
-import { make, put, shown } from "./dom.js";
-import { phrase, t } from "./language.js";
-import { head, isRightToLeft, layer, model, nameOf, picture } from "./model.js";
-import { readyHead, subject, textsOf } from "./model.js";
-import { moveHead } from "./move.js";
+import { nextOf, whichOf } from "./choices.js";
+import { make, put } from "./dom.js";
+import { t } from "./language.js";
+import { behind, head, isRightToLeft, layer, model, picture } from "./model.js";
+import { readyHead, textsOf } from "./model.js";
 import { rowTable } from "./picture.js";
 import { Stage } from "./stage.js";
 import { stageSvg } from "./stagesvg.js";
 import { choose, state } from "./state.js";
 import { account, percent, restOf, sentenceOf } from "./telling.js";
-import { mask } from "./whatif.js";
 /** @import {Account, Look} from "./telling.js" */
 /** @import {Unit} from "./picture.js" */
 
@@ -33,7 +32,6 @@ let hovered = -1;
 
 export const sentenceView = {
   name: "sentence",
-  title: () => t("Sentence"),
   build,
   update,
   table: () => rowTable(picture(), state.query),
@@ -132,7 +130,7 @@ function drawGround() {
 }
 
 function again() {
-  if (state.view !== "sentence" || !model.subjects.length || !head().isReady) return;
+  if (state.view !== "sentence" || !model.subjects.length || !head().isReady || behind()) return;
   const of = picture();
   if (!stage.lay(of, ...textsOf(layer()), of.rowOf(state.query))) return;
   drawGround();
@@ -192,55 +190,6 @@ function tell(found) {
   put(parts.told, sentenceOf(found));
   put(parts.rest, restOf(found));
   if (hovered >= 0) return; // what can be done is about the chosen word
-  put(parts.next, nextOf(found));
-  put(parts.which, whichOf());
-}
-
-/** What to do next. @param {Account} found */
-function nextOf({ link }) {
-  const act = (/** @type {any} */ text, /** @type {() => void} */ run, main = false) =>
-    make("button", { type: "button", class: main ? "strong" : false, on: { click: run } }, text);
-  const target = () => make("bdi", {}, shown(link?.unit.label ?? "", 20));
-  const heads = subject().layers.flatMap((l) => l.heads).length;
-  return [
-    act(t("How is it computed?"), () => choose({ view: "steps" }), true),
-    link ? act(phrase("What if {word} were hidden?", { word: target() }), () => hide(link)) : null,
-    heads > 1
-      ? act(t("Which heads link them?"), () => choose({ view: "overview", sort: "link" }))
-      : null,
-    act(t("All words at once"), () => choose({ view: "head" })),
-  ];
-}
-
-/** @param {Look} look */
-function hide(look) {
-  mask(...look.unit.tokens);
-}
-
-/** Which head it is, and the way to others. */
-function whichOf() {
-  const count = layer().heads.length;
-  const step = (
-    /** @type {string} */ sign,
-    /** @type {string} */ label,
-    /** @type {number} */ by,
-  ) =>
-    make(
-      "button",
-      {
-        type: "button",
-        class: "step-button",
-        "aria-label": label,
-        title: label,
-        on: { click: () => moveHead(by) },
-      },
-      sign,
-    );
-  return [
-    make("span", {}, nameOf(head())),
-    count > 1
-      ? [step("‹", t("The head before ([)"), -1), step("›", t("The head after (])"), 1)]
-      : null,
-    make("span", { class: "hint" }, t("Point at a word, or walk with the arrow keys.")),
-  ];
+  put(parts.next, nextOf(found, t("All words at once")));
+  put(parts.which, whichOf(t("Point at a word, or walk with the arrow keys.")));
 }

@@ -3,13 +3,14 @@
 import { make, tokenText } from "./dom.js";
 import { phrase, t } from "./language.js";
 import { layer, textsOf } from "./model.js";
+/** @import {Text} from "./data.js" */
 /** @import {Picture, Unit} from "./picture.js" */
 
 /**
  * What a row looks at: words, strongest first; itself; and marks, which are no words.
  * @typedef {{unit: Unit, weight: number}} Look
  * @typedef {{row: Unit, words: Look[], own: number, marks: Look[],
- *   link: Look | undefined}} Account the link is the one that is spoken of
+ *   link: Look | undefined, from: Text, to: Text}} Account the link is the one that is spoken of
  */
 
 const LEAST = 0.01; // of the weight: less is not told
@@ -32,6 +33,7 @@ export function account(of, r, key = -1) {
     link: words.find((look) => look.unit.tokens.includes(key)) ?? words[0],
     own: sorted.find(isOwn)?.weight ?? 0,
     marks: sorted.filter((look) => isMark(look) && !isOwn(look)),
+    ...{ from, to },
   };
 }
 
@@ -43,31 +45,41 @@ export function percent(weight) {
 }
 
 /** The row in one sentence. @param {Account} found @returns {any[]} */
-export function sentenceOf({ row, words, own, marks, link }) {
-  const values = { word: named(row) };
+export function sentenceOf({ row, words, own, marks, link, from, to }) {
+  const values = { word: named(row, from) };
   const best = words[0];
   const [mark] = marks;
   if (!best || !link || Math.max(best.weight, own, mark?.weight ?? 0) < LEAST)
     return phrase("{word} has nothing to look at yet.", values);
-  const all = { ...values, share: strong(link.weight), target: named(link.unit) };
-  if (link !== best) return mainly(all);
-  if (mark && mark.weight > Math.max(best.weight, own))
-    return phrase(
-      "{word} takes {most} from {mark}, which is no word: here this head has little to say. " +
-        "Of the words, most comes from {target}: {share}.",
-      { ...all, most: strong(mark.weight), mark: named(mark.unit) },
-    );
+  const all = { ...values, share: strong(link.weight), target: named(link.unit, to) };
+  if (link !== best) return mainly(all, to);
+  if (mark && mark.weight > Math.max(best.weight, own)) {
+    const values = { ...all, most: strong(mark.weight), mark: named(mark.unit, to) };
+    return to.backdrop
+      ? phrase(
+          "{word} takes {most} from {mark}, which stands for no part of it. Of its parts, most " +
+            "comes from {target}: {share}.",
+          values,
+        )
+      : phrase(
+          "{word} takes {most} from {mark}, which is no word: here this head has little to say. " +
+            "Of the words, most comes from {target}: {share}.",
+          values,
+        );
+  }
   if (own > best.weight)
     return phrase(
       "{word} keeps {most} to itself; of the others, most comes from {target}: {share}.",
       { ...all, most: strong(own) },
     );
-  return mainly(all);
+  return mainly(all, to);
 }
 
-/** @param {Object<string, any>} values */
-function mainly(values) {
-  const { kind, recurrent } = layer().data;
+/** @param {Object<string, any>} values @param {Text} to */
+function mainly(values, to) {
+  const { kind, recurrent, shape } = layer().data;
+  if (kind === "cross" && to.backdrop && shape[0] === 1)
+    return phrase("To decide, the model takes {share} from {target}.", values);
   if (kind === "cross")
     return phrase(
       "To write {word}, the model takes {share} of what it reads from {target}.",
@@ -82,24 +94,32 @@ function mainly(values) {
 }
 
 /** What else the row looks at. @param {Account} found @returns {any[]} */
-export function restOf({ words, own, marks, link }) {
+export function restOf({ words, own, marks, link, to }) {
   const others = words.filter((look) => look !== link && look.weight >= LEAST);
   const next = others.slice(0, 3);
   const lost = marks.reduce((sum, look) => sum + look.weight, 0);
-  const told = next.map((look) => [named(look.unit), ` ${percent(look.weight)}`]);
+  const told = next.map((look) => [named(look.unit, to), ` ${percent(look.weight)}`]);
+  const none = to.backdrop ? t("what stands for no part of it") : t("marks that are no words");
   if (own >= LEAST) told.push([t("itself"), ` ${percent(own)}`]);
-  if (lost >= LEAST) told.push([t("marks that are no words"), ` ${percent(lost)}`]);
+  if (lost >= LEAST) told.push([none, ` ${percent(lost)}`]);
   if (!told.length) return [];
   return phrase("Besides: {list}.", { list: "\u0000" }).flatMap((part) =>
     part === "\u0000" ? told.flatMap((one, i) => (i ? [t(", "), ...one] : one)) : [part],
   );
 }
 
-/** @param {Unit} unit */
-function named(unit) {
-  const made = tokenText(unit.label, 40);
+/** A unit of a text as it is spoken of. @param {Unit} unit @param {Text} text
+ * @param {number} [most] signs */
+export function named(unit, text, most = 40) {
+  const made = tokenText(spoken(unit, text), most);
   made.classList.add("word-told");
   return made;
+}
+
+/** @param {Unit} unit @param {Text} text */
+export function spoken({ label, number }, text) {
+  const isPatch = text.backdrop?.kind === "image" && text.backdrop.boxes[number]?.length;
+  return isPatch ? t("patch {label}", { label }) : label;
 }
 
 /** @param {number} weight */

@@ -1,11 +1,11 @@
 // The views, in the order of their tabs: a new one is its file and a line here.
 
 import { compareView } from "./compare.js";
+import { firstView } from "./first.js";
 import { headView } from "./lines.js";
 import { mapView } from "./map.js";
 import { overviewView } from "./overview.js";
 import { readingView } from "./reading.js";
-import { sentenceView } from "./sentence.js";
 import { stepsView } from "./steps.js";
 import { state } from "./state.js";
 import { hasWhole, wholeView } from "./whole.js";
@@ -20,7 +20,7 @@ import { hasWhole, wholeView } from "./whole.js";
 
 /** @type {View[]} */
 export const VIEWS = [
-  sentenceView,
+  firstView,
   stepsView,
   headView,
   mapView,

@@ -1,14 +1,18 @@
 // Matrices and rows of vectors: what every network here is made of. A vector or several of them,
-// one behind the other, are one Float32Array; sums are kept in double precision.
+// one behind the other, are one array of floats; sums are kept in double precision.
 
-/** @typedef {{rows: number, columns: number, data: Float32Array}} Matrix */
+import { like } from "./verbs.js";
+/** @import {Floats} from "./verbs.js" */
 
-/** W x + b of each row x. @param {Float32Array} x @param {Matrix} weight
- * @param {Float32Array | null} [bias] @returns {Float32Array} */
+/** @template {Floats} [T=Float32Array]
+ * @typedef {{rows: number, columns: number, data: T}} Matrix */
+
+/** W x + b of each row x. @template {Floats} T @param {T} x @param {Matrix<Floats>} weight
+ * @param {Floats | null} [bias] @returns {T} */
 export function linear(x, weight, bias = null) {
   const { rows, columns, data: w } = weight;
   const count = x.length / columns;
-  const y = new Float32Array(count * rows);
+  const y = like(x, count * rows);
   const whole = rows - (rows % 4);
   for (let r = 0; r < whole; r += 4) {
     const first = r * columns;
@@ -45,13 +49,14 @@ export function linear(x, weight, bias = null) {
   return y;
 }
 
-/** x + y, in x. @param {Float32Array} x @param {Float32Array} y shorter ones are repeated */
+/** x + y, in x. @template {Floats} T @param {T} x @param {Floats} y shorter ones are repeated */
 export function add(x, y) {
   for (let i = 0; i < x.length; i++) x[i] += y[i % y.length];
   return x;
 }
 
-/** Each number replaced. @param {Float32Array} x @param {(value: number) => number} act */
+/** Each number replaced. @template {Floats} T @param {T} x
+ * @param {(value: number) => number} act */
 export function each(x, act) {
   for (let i = 0; i < x.length; i++) x[i] = act(x[i]);
   return x;
@@ -80,9 +85,10 @@ export function row(x, width, i) {
   return x.subarray(i * width, (i + 1) * width);
 }
 
-/** @param {Float32Array[]} parts */
+/** @template {Floats} [T=Float32Array] @param {T[]} parts @returns {T} */
 export function joined(parts) {
-  const whole = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  const count = parts.reduce((sum, part) => sum + part.length, 0);
+  const whole = like(parts[0] ?? /** @type {any} */ (new Float32Array(0)), count);
   let at = 0;
   for (const part of parts) {
     whole.set(part, at);

@@ -6,13 +6,23 @@
 //   a    = softmax(e)                   weigh   (nothing may be attended to: all zeros)
 //   c    = Σ_j a[j] value_j             mix
 //
-// Keys and values are rows, one behind the other.
+// Keys and values are rows, one behind the other. Networks compute with single precision, worked
+// examples with double: what is made is of the kind of what it is made from.
 
-/** e[j] = query · key_j. @param {Float32Array} query @param {Float32Array} keys
- * @param {number} [scale] @returns {Float32Array} */
+/** @typedef {Float32Array | Float64Array} Floats */
+
+/** So many zeros, of the same kind. @template {Floats} T @param {T} x @param {number} count
+ * @returns {T} */
+export function like(x, count) {
+  const made = x instanceof Float64Array ? new Float64Array(count) : new Float32Array(count);
+  return /** @type {T} */ (made);
+}
+
+/** e[j] = query · key_j. @template {Floats} T @param {T} query @param {T} keys
+ * @param {number} [scale] @returns {T} */
 export function dot(query, keys, scale = 1) {
   const width = query.length;
-  const scores = new Float32Array(keys.length / width);
+  const scores = like(query, keys.length / width);
   for (let j = 0, at = 0; j < scores.length; j++, at += width) {
     let sum = 0;
     for (let c = 0; c < width; c++) sum += query[c] * keys[at + c];
@@ -21,11 +31,11 @@ export function dot(query, keys, scale = 1) {
   return scores;
 }
 
-/** e[j] = v · tanh(query + key_j), both projected already. @param {Float32Array} query
- * @param {Float32Array} keys @param {Float32Array} v @returns {Float32Array} */
+/** e[j] = v · tanh(query + key_j), both projected already. @template {Floats} T @param {T} query
+ * @param {T} keys @param {T} v @returns {T} */
 export function additive(query, keys, v) {
   const width = v.length;
-  const scores = new Float32Array(keys.length / width);
+  const scores = like(query, keys.length / width);
   for (let j = 0, at = 0; j < scores.length; j++, at += width) {
     let sum = 0;
     for (let c = 0; c < width; c++) sum += v[c] * Math.tanh(query[c] + keys[at + c]);
@@ -34,18 +44,17 @@ export function additive(query, keys, v) {
   return scores;
 }
 
-/** −∞ where key j may not be attended to. @param {Float32Array} scores
+/** −∞ where key j may not be attended to. @param {Floats} scores
  * @param {(j: number) => boolean} allows */
 export function mask(scores, allows) {
   for (let j = 0; j < scores.length; j++) if (!allows(j)) scores[j] = -Infinity;
 }
 
-/** a = softmax(e). @param {Float32Array} scores @param {Float32Array} [into]
- * @returns {Float32Array} */
-export function weigh(scores, into = new Float32Array(scores.length)) {
+/** a = softmax(e). @template {Floats} T @param {T} scores @param {T} [into] @returns {T} */
+export function weigh(scores, into = like(scores, scores.length)) {
   let most = -Infinity;
   for (let j = 0; j < scores.length; j++) if (scores[j] > most) most = scores[j];
-  if (most === -Infinity) return into.fill(0);
+  if (most === -Infinity) return /** @type {T} */ (into.fill(0));
   let sum = 0;
   for (let j = 0; j < scores.length; j++) {
     into[j] = Math.exp(scores[j] - most);
@@ -56,7 +65,7 @@ export function weigh(scores, into = new Float32Array(scores.length)) {
   return into;
 }
 
-/** log Σ_j exp(e[j]). @param {Float32Array} scores */
+/** log Σ_j exp(e[j]). @param {Floats} scores */
 export function logSumExp(scores) {
   let most = -Infinity;
   for (let j = 0; j < scores.length; j++) if (scores[j] > most) most = scores[j];
@@ -66,13 +75,15 @@ export function logSumExp(scores) {
   return most + Math.log(sum);
 }
 
-/** c = Σ_j a[j] value_j. @param {Float32Array} weights @param {Float32Array} values
- * @param {number} width @returns {Float32Array} */
+/** c = Σ_j a[j] value_j. @template {Floats} T @param {T} weights @param {T} values
+ * @param {number} width @returns {T} */
 export function mix(weights, values, width) {
   const sum = new Float64Array(width);
   for (let j = 0, at = 0; j < weights.length; j++, at += width) {
     if (weights[j] === 0) continue;
     for (let c = 0; c < width; c++) sum[c] += weights[j] * values[at + c];
   }
-  return Float32Array.from(sum);
+  const mixed = like(weights, width);
+  mixed.set(sum);
+  return mixed;
 }

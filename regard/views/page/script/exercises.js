@@ -1,79 +1,15 @@
-// The sheet's page: shows each exercise, recomputes it and checks what is typed. The solutions are
-// not in the page: they follow from what is given, by the same steps as in regard.
+// The page of exercises: shows each, computes it and checks what is typed. The solutions are not in
+// the page: they follow from what is given, by the same steps as in regard.
 
-/** @typedef {number[][]} Matrix */
-/** @typedef {{number: string, title: string, about: string, given: Record<string, any>, steps: string[]}} Exercise */
+import { rowsOf } from "./worked/arrays.js";
+import { solve } from "./worked/solve.js";
+import { read } from "./worked/written.js";
+/** @import {Values} from "./worked/arrays.js" */
+/** @import {Given} from "./worked/working.js" */
 
-/** @type {(a: Matrix, b: Matrix) => Matrix} */
-const times = (a, b) =>
-  a.map((row) => b[0].map((_, j) => row.reduce((sum, x, i) => sum + x * b[i][j], 0)));
-
-/** @type {(a: Matrix) => Matrix} */
-const turned = (a) => a[0].map((_, j) => a.map((row) => row[j]));
-
-/** @type {(a: Matrix, factor: number) => Matrix} */
-const scaledBy = (a, factor) => a.map((row) => row.map((x) => x * factor));
-
-/** Softmax of each row over the keys that it may see.
- * @type {(a: Matrix, causal: boolean) => Matrix} */
-function softmax(a, causal) {
-  return a.map((row, i) => {
-    const seen = row.map((_, j) => !causal || j <= i);
-    const most = Math.max(...row.filter((_, j) => seen[j]));
-    const raised = row.map((x, j) => (seen[j] ? Math.exp(x - most) : 0));
-    const sum = raised.reduce((total, x) => total + x, 0);
-    return raised.map((x) => x / sum);
-  });
-}
-
-/** e[i][j] = v · tanh(W s_i + U h_j).
- * @type {(given: Record<string, any>) => Matrix} */
-function additive(given) {
-  const s = times(given.s, given.w_a);
-  const h = times(given.h, given.u_a);
-  return s.map((q) =>
-    h.map((k) => q.reduce((sum, x, d) => sum + given.v_a[d] * Math.tanh(x + k[d]), 0)),
-  );
-}
-
-/** Every step of an exercise, from what is given.
- * @type {(given: Record<string, any>) => Record<string, Matrix>} */
-function solve(given) {
-  /** @type {Record<string, Matrix>} */
-  const steps = {};
-  const projects = given.mechanism === "dot" || given.mechanism === "scaled";
-  let query = given.x || given.s;
-  let key = given.x || given.h;
-  let value = given.values || key;
-  if (projects) {
-    steps.queries = query = times(given.x, given.w_q);
-    steps.keys = key = times(given.x, given.w_k);
-    steps.values = value = times(given.x, given.w_v);
-  }
-  if (given.mechanism === "additive") steps.scores = additive(given);
-  else if (!given.scores) steps.scores = times(query, turned(key));
-  let fitting = given.scores || steps.scores;
-  if (given.mechanism === "scaled")
-    steps.scaled = fitting = scaledBy(fitting, key[0].length ** -0.5);
-  if (given.temperature) steps.scaled = fitting = scaledBy(fitting, 1 / given.temperature);
-  steps.weights = softmax(fitting, given.mask === "causal");
-  steps.context = times(steps.weights, value);
-  return steps;
-}
-
-/** A typed number and how far the true one may be from it; null if it is none. As in a file, the
- * digits that are written count; a fraction of whole numbers is meant to three digits.
- * @type {(text: string) => {value: number, off: number} | null} */
-function read(text) {
-  const plain = text.trim().replace(",", ".").replace("−", "-");
-  const fraction = /^(-?\d+)\s*\/\s*(\d+)$/.exec(plain);
-  if (fraction && Number(fraction[2]))
-    return { value: Number(fraction[1]) / Number(fraction[2]), off: 1e-3 };
-  const decimal = /^-?(\d+\.?|\d*\.(\d+))$/.exec(plain);
-  if (!decimal) return null;
-  const digits = (decimal[2] || "").length;
-  return { value: Number(plain), off: digits ? 0.5 * 10 ** -digits + 1e-9 : 1e-9 };
-}
+/** @typedef {{number: string, title: string, about: string, given: Record<string, any>,
+ *   computed: Given, steps: string[]}} Exercise what its file would hold, and what it is computed
+ *   from */
 
 /** @type {(tag: string, text?: string, name?: string) => HTMLElement} */
 function element(tag, text = "", name = "") {
@@ -117,14 +53,15 @@ function show(exercise, answers) {
       );
     }
   }
-  const solved = solve(exercise.given);
+  const { steps: solved } = solve(exercise.computed);
   const verdict = element("p", "", "verdict");
   verdict.setAttribute("role", "status");
   const asked = section.appendChild(element("div", "", "asked"));
   for (const step of exercise.steps) {
     const block = asked.appendChild(element("figure"));
     block.append(element("figcaption", step));
-    block.append(table(solved[step], (true_, i, j) => field(step, true_, i, j, answers[step])));
+    const rows = rowsOf(/** @type {Values} */ (solved.get(step))).map((row) => Array.from(row));
+    block.append(table(rows, (true_, i, j) => field(step, true_, i, j, answers[step])));
   }
   if (document.body.dataset.solutions === "yes") return section;
   const button = section.appendChild(element("button", "Check"));
@@ -155,12 +92,13 @@ function field(step, right, i, j, typed) {
  * @type {(section: HTMLElement, verdict: HTMLElement) => void} */
 function judge(section, verdict) {
   const exercise = /** @type {Exercise} */ (exercises.find((one) => one.number === section.id));
-  const solved = solve(exercise.given);
+  const { steps: solved } = solve(exercise.computed);
   const count = { right: 0, wrong: 0, blank: 0 };
   for (const input of section.querySelectorAll("input")) {
     const { step = "", i, j } = input.dataset;
     const typed = read(input.value);
-    const near = typed && Math.abs(solved[step][Number(i)][Number(j)] - typed.value) <= typed.off;
+    const rows = rowsOf(/** @type {Values} */ (solved.get(step)));
+    const near = typed && Math.abs(rows[Number(i)][Number(j)] - typed.value) <= typed.off;
     const kind = !input.value.trim() ? "blank" : near ? "right" : "wrong";
     input.classList.remove("right", "wrong");
     if (kind !== "blank") input.classList.add(kind);

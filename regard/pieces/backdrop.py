@@ -1,0 +1,38 @@
+"""Backdrop: the thing that was cut into pieces, where they are drawn on the thing itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regard.errors import RegardError
+
+BackdropKind = Literal["image", "curve", "spectrogram"]
+AXES = {"image": (3, "rows, columns and 3 colours"), "curve": (2, "lines and steps")} | {
+    "spectrogram": (2, "frequencies, the lowest first, and frames")
+}
+
+
+@dataclass(frozen=True)
+class Backdrop:
+    """An image, whose pieces are boxes; or what goes on in time, whose pieces are spans."""
+
+    kind: BackdropKind
+    values: NDArray[np.uint8] | NDArray[np.float32]
+    """Of an image (rows, columns, 3) from 0 to 255; of a curve (lines, steps); of a spectrogram
+    (frequencies, frames), the lowest frequency first."""
+
+    def __post_init__(self) -> None:
+        count, names = AXES[self.kind]
+        if self.values.ndim != count or not self.values.size:
+            raise RegardError(f"the axes of {self.kind} are {names}; got {self.values.shape}")
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height, in the numbers that places are counted in: pixels, or steps and 1."""
+        if self.kind == "image":
+            return self.values.shape[1], self.values.shape[0]
+        return self.values.shape[1], 1
