@@ -262,10 +262,12 @@ def _of_whole(
         print_whole(WholeView(found, make_console(), layer, options["everything"]))
     if html_to is not None:
         from regard.inside.look.page import subject_of_text
+        from regard.inside.whatif.stored import stored_trials
 
         target = None if found.source is None else found.reading
         with noted():
             subject = subject_of_text(model, found.source or found.reading, target)
+            subject.trials = stored_trials(model, found.source or found.reading, options["target"])
         subject.whole, subject.title = found, sentence
         subject.start = {"view": "model"}
         write_page(html_to, subject, quietly=json_to == "-")

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import socket
-from typing import Any
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from regard.cli.shared.model import load_models
+from regard.cli.shared.model import load_any, load_models
 from regard.cli.shared.numbers import Whole
 from regard.errors import MissingExtraError, RegardError
 from regard.text import visible
+
+if TYPE_CHECKING:
+    from regard.inside.textmodel import TextModel
 
 
 @click.command()
@@ -39,7 +43,7 @@ def serve(models: tuple[str, ...], port: int, max_tokens: int, open_it: bool) ->
     except ImportError as error:
         raise MissingExtraError("regard serve", "starlette", "uvicorn") from error
     listening = _bound(port)  # a port that is taken, a name that is none: before torch is imported
-    loaded = load_models(*(models or ("minilm",)))
+    loaded = _loaded(models or ("minilm",))
     from regard.web.app import make_app
     from regard.web.connection import Connection
 
@@ -62,6 +66,15 @@ def serve(models: tuple[str, ...], port: int, max_tokens: int, open_it: bool) ->
         click.launch(address)
     _run(uvicorn.Server(settings), listening)
     click.echo("regard: ended", err=True)
+
+
+def _loaded(names: tuple[str, ...]) -> dict[str, TextModel]:
+    """With what they predict, where transformers can tell; those of regard's own too."""
+    from regard.store.shipped import is_own
+
+    others = [name for name in names if not is_own(name)]
+    known = load_models(*others, predicts=find_spec("transformers") is not None)
+    return {name: known[name] if name in known else load_any(name) for name in names}
 
 
 def _run(server: Any, listening: socket.socket) -> None:

@@ -42,7 +42,7 @@ class OwnClassifier(TextModel):
         check_text(text)
         return learned_pieces(self.tokenizer, [prepared(self.tokenizer, text)])[0]
 
-    def run(self, tokens: Pieces, target: Pieces | None = None) -> Any:
+    def run(self, tokens: Pieces, target: Pieces | None = None, *, last: bool = False) -> Any:
         with torch.no_grad():
             return self.network(torch.tensor([tokens.ids]), torch.tensor([len(tokens)]))
 
@@ -58,7 +58,7 @@ class OwnTranslator(TextModel):
         check_text(text)
         return learned_pieces(self.tokenizer, [text])[0].before(SPECIAL[EOS], EOS)
 
-    def run(self, tokens: Pieces, target: Pieces | None = None) -> Any:
+    def run(self, tokens: Pieces, target: Pieces | None = None, *, last: bool = False) -> Any:
         network: Any = self.network
         source = torch.tensor([tokens.ids]), torch.tensor([len(tokens)])
         with torch.no_grad():

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -83,9 +84,9 @@ class TextModel:
         check_length(tokens, self.name, self.positions)
         return tokens
 
-    def run(self, tokens: Pieces, target: Pieces | None = None) -> Any:
+    def run(self, tokens: Pieces, target: Pieces | None = None, *, last: bool = False) -> Any:
         """One pass, of the encoder alone if there is no target, and what the network gives; who
-        wants to see more of it observes it."""
+        wants to see more of it observes it. ``last``: the scores of the last token are enough."""
         device = next(self.network.parameters()).device
         ids = torch.tensor([tokens.ids], device=device)
         with torch.inference_mode():
@@ -95,7 +96,7 @@ class TextModel:
                 encoder: Any = self.network
                 return encoder.get_encoder()(input_ids=ids)
             if target is None:
-                return self.network(input_ids=ids, **self._no_cache())
+                return self.network(input_ids=ids, **self._no_cache(), **self._few(last))
             target_ids = torch.tensor([target.ids], device=device)
             return self.network(input_ids=ids, decoder_input_ids=target_ids, **self._no_cache())
 
@@ -117,6 +118,12 @@ class TextModel:
         if not text.strip():
             raise DataError(f"{self.name} wrote nothing for this text: give --target TEXT")
         return text
+
+    def _few(self, last: bool) -> dict[str, Any]:
+        """Scores of all words for every token of a long text would take gigabytes."""
+        forward: Any = self.network.forward
+        known = last and "logits_to_keep" in signature(forward).parameters
+        return {"logits_to_keep": 1} if known else {}
 
     def _no_cache(self) -> dict[str, Any]:
         return {"use_cache": False} if hasattr(self.config, "use_cache") else {}

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from regard.pieces.outcome import Trials
 from regard.pieces.pieces import Pieces
 from regard.pieces.whole import WholeWay
 from regard.trace import Array
@@ -107,6 +108,8 @@ class Subject:
     """What is chosen when the page opens: layer (place in ``sheets``), head, query, key, view."""
     whole: WholeWay | None = None
     """The way of one word through the whole model, if the page has it."""
+    trials: Trials | None = None
+    """What came out of the model when something was changed, if the page has it."""
     picture: Array | None = None
     """(rows, columns): weights of the first head, for where no script runs; no part of the page."""
 

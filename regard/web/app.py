@@ -14,7 +14,9 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from regard.errors import RegardError
+from regard.inside.look.exploration import Exploration
 from regard.inside.textmodel import TextModel
+from regard.inside.whatif.wish import FORM, Wish
 from regard.learn.course import chapters, languages
 from regard.learn.edition import edition
 from regard.views.page.course import course_html
@@ -53,6 +55,8 @@ def make_app(models: dict[str, TextModel], most_tokens: int, hosts: set[str]) ->
             Route("/api/looks/{id}", status),
             Route("/api/looks/{id}", forget, methods=["DELETE"]),
             Route("/api/looks/{id}/document", whole),
+            Route("/api/looks/{id}/outcome", outcome),
+            Route("/api/looks/{id}/what-if", what_if, methods=["POST"]),
             Route("/api/looks/{id}/links/{row:int}/{column:int}", link),
             Route("/api/looks/{id}/layers/{layer:int}", layer),
             Route("/api/looks/{id}/layers/{layer:int}/contexts/{row:int}", contexts),
@@ -125,9 +129,7 @@ async def ask(request: Request) -> Response:
     model, most = tasks.models[name], request.app.state.most_tokens
 
     def read() -> LookTask:
-        tokens = model.read(text, most)
-        other = model.target(tokens, target, most) if model.has_both else None
-        return tasks.ask(name, tokens, other, text)
+        return tasks.ask(Exploration(model, model.read(text, most), target, text, most))
 
     task = await _computed(request, read)
     return JSONResponse(task.to_dict(), 202)
@@ -145,6 +147,25 @@ async def forget(request: Request) -> Response:
 
 async def whole(request: Request) -> Response:
     return await _part(request, parts.whole)
+
+
+async def outcome(request: Request) -> Response:
+    return await _part(request, Exploration.beside)
+
+
+async def what_if(request: Request) -> Response:
+    """Take the same text once more into the queue, for a model that is changed."""
+    tasks: LookTasks = request.app.state.tasks
+    task = _task(request)
+    if task is None:
+        return _gone()
+    if task.state != "done":
+        return _error(409, _unfinished(task))
+    try:
+        wish = Wish.from_dict(json.loads(await read_body(request)))
+    except (ValueError, RecursionError):
+        return _error(400, f"the body must be JSON: {FORM}")
+    return JSONResponse(tasks.ask(task.look.changed(wish)).to_dict(), 202)
 
 
 async def link(request: Request) -> Response:
@@ -180,7 +201,7 @@ async def _part(request: Request, make: Callable[..., Any], *names: str) -> Resp
     if task is None:
         return _gone()
     if task.state != "done":
-        return _error(409, f"this look is {task.state}{': ' + task.error if task.error else ''}")
+        return _error(409, _unfinished(task))
     place = [request.path_params[name] for name in names]
 
     def locked() -> Any:
@@ -200,6 +221,10 @@ async def _computed(request: Request, work: Callable[[], Any]) -> Any:
 def _task(request: Request) -> LookTask | None:
     tasks: LookTasks = request.app.state.tasks
     return tasks.get(request.path_params["id"])
+
+
+def _unfinished(task: LookTask) -> str:
+    return f"this look is {task.state}{': ' + task.error if task.error else ''}"
 
 
 def _gone() -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 ERROR = {"description": "What is wrong, in one line", "content": {"application/json": {}}}
+JSON = "application/json"
 LOOK = {
     "type": "object",
     "required": ["id", "model", "state", "tokens", "layers", "done", "error"],
@@ -47,6 +48,24 @@ def description(most_tokens: int) -> dict[str, Any]:
                         **{code: ERROR for code in ("400", "404", "413", "415", "422", "429")},
                     },
                 }
+            },
+            "/api/looks/{id}/outcome": {
+                "get": _read("What the model puts out; of a what-if before and after", JSON),
+                "parameters": _path("id"),
+            },
+            "/api/looks/{id}/what-if": {
+                "post": {
+                    "summary": "Let the model, changed, read the text again",
+                    "requestBody": {
+                        "required": True,
+                        "content": {JSON: {"schema": _wish()}},
+                    },
+                    "responses": {
+                        "202": _answer("Queued", LOOK),
+                        **{code: ERROR for code in ("400", "404", "409", "422", "429")},
+                    },
+                },
+                "parameters": _path("id"),
             },
             "/api/looks/{id}": {
                 "get": _read("How far it is", "application/json", LOOK),
@@ -95,6 +114,23 @@ def _question() -> dict[str, Any]:
     text = {"type": "string"}
     properties = {"model": text, "text": text, "target": text}
     return {"type": "object", "required": ["model", "text"], "properties": properties}
+
+
+def _wish() -> dict[str, Any]:
+    places = {"type": "array", "items": {"type": "integer", "minimum": 0}}
+    several = {"type": "array", "items": places}
+    link = {"type": "array", "description": "[query, key, layer, head], head null: every head"}
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "masked": places,
+            "cut": {"type": "array", "items": link},
+            "removed": several | {"description": "[layer, head]"},
+            "factor": {"type": "number", "minimum": 0, "maximum": 100},
+            "temperature": {"type": "number", "minimum": 0.01, "maximum": 100},
+        },
+    }
 
 
 def _read(summary: str, kind: str, schema: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from typing import Any
 from regard.errors import RegardError
 from regard.inside.look.exploration import Exploration
 from regard.inside.textmodel import TextModel
-from regard.pieces.pieces import Pieces
 
 MOST_WAITING = 16
 """Texts that may wait; the next one is told that the server is busy."""
@@ -87,7 +86,7 @@ class LookTasks:
         self.thread = threading.Thread(target=self._work, name="regard-models", daemon=True)
         self.thread.start()
 
-    def ask(self, model: str, tokens: Pieces, target: Pieces | None, text: str) -> LookTask:
+    def ask(self, look: Exploration) -> LookTask:
         """Put a text into the queue."""
         with self.lock:
             unfinished = sum(not task.is_over for task in self.known.values())
@@ -95,7 +94,6 @@ class LookTasks:
                 raise BusyError(
                     f"busy: {unfinished} texts are waiting already; try again in a moment"
                 )
-            look = Exploration(self.models[model], tokens, target, text)
             task = LookTask(secrets.token_hex(8), look)
             self.known[task.name] = task
         self.waiting.put(task)

@@ -52,11 +52,14 @@ class Client:
         """The id of a finished look."""
         asked = self.ask("/api/looks", {"model": self.model, "text": text})
         assert asked.code == 202, asked.body
-        name: str = asked.json["id"]
+        return self.wait(asked.json["id"])
+
+    def wait(self, name: str, how: str = "done") -> str:
+        """Until a look has ended so."""
         for _ in range(600):
             state = self.ask(f"/api/looks/{name}").json
             if state["state"] not in ("queued", "running"):
-                assert state["state"] == "done", state
+                assert state["state"] == how, state
                 return name
             time.sleep(0.05)
         raise AssertionError("not done within 30 s")
@@ -87,7 +90,7 @@ def process(*models: Path, options: tuple[str, ...] = ()) -> Iterator[tuple[Clie
 
 
 @contextmanager
-def thread(model: Path, most_tokens: int = 8192) -> Iterator[Client]:
+def thread(model: Path, most_tokens: int = 8192, *, predicts: bool = False) -> Iterator[Client]:
     """The same server in a thread of this process, so that its limits can be set."""
     import uvicorn
 
@@ -99,7 +102,9 @@ def thread(model: Path, most_tokens: int = 8192) -> Iterator[Client]:
     listening.bind(("127.0.0.1", 0))
     listening.listen()
     port = listening.getsockname()[1]
-    app = make_app({"tiny": load(str(model))}, most_tokens, {f"127.0.0.1:{port}"})
+    app = make_app(
+        {"tiny": load(str(model), predicts=predicts)}, most_tokens, {f"127.0.0.1:{port}"}
+    )
     server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none", http=Connection))
     running = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     running.start()

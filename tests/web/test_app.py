@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+import regard
 from regard.inside import textmodel
 from regard.inside.look import exploration
 from regard.inside.textmodel import load
@@ -275,3 +276,55 @@ def test_a_server_that_has_gone_is_said(folder: Path, browser: Any) -> None:
     page.wait_for_selector(".ask [role=status]:has-text('the server does not answer')")
     assert page.is_visible(".ask button:has-text('Try again')")
     page.context.close()
+
+
+def test_what_if_reaches_the_prediction(browser: Any, tmp_path: Path) -> None:
+    """By requests, against intervene; then the same in a browser, before and after."""
+    from tests.inside.explain import wholes
+
+    model, text = wholes.causal(tmp_path), "The street was"
+    with thread(tmp_path, predicts=True) as client:
+        name = client.look(text)
+        place = f"/api/looks/{name}/what-if"
+        assert client.ask(f"/api/looks/{name}/outcome").json.keys() == {"before"}
+        for body, code, said in (
+            (b"{", 400, "the body must be JSON"),
+            ({"masks": [1]}, 422, "a what-if is"),
+        ):
+            answer = client.ask(place, body)
+            assert (answer.code, said in answer.json["error"]) == (code, True)
+        tokens = model.read(text)
+        with regard.intervene(model.network) as hands:
+            hands.mask(key=1)
+            hands.remove(layer=1, head=2)
+            own = model.run(tokens).logits[0, -1].double().softmax(-1)
+        asked = client.ask(place, {"masked": [1], "removed": [[1, 2]]})
+        changed = client.wait(asked.json["id"])
+        after = client.ask(f"/api/looks/{changed}/outcome").json["after"]["predictions"]
+        assert after[0]["probability"] == pytest.approx(float(own.max()), abs=1e-6)
+        title = client.ask(f"/api/looks/{changed}/document").json["document"]["subjects"][0]
+        assert title["model"].endswith(", changed")
+        far = client.ask(place, {"removed": [[9, 0]]}).json["id"]
+        client.wait(far, "failed")
+        assert "layers are counted from 0" in client.ask(f"/api/looks/{far}").json["error"]
+        # In the page: mask a word in a view, and both columns stand there.
+        page = browser.new_context(viewport={"width": 1200, "height": 900}).new_page()
+        page.goto(f"{client.address}/")
+        page.fill("textarea", text)
+        page.click("button:text-is('Look')")
+        page.wait_for_selector(f"h1:has-text('{text}')")
+        page.wait_for_function("document.querySelectorAll('.mask-word').length === 3")
+        page.click(".trial > summary")
+        page.locator(".mask-word").nth(1).click()
+        page.wait_for_selector(".outcome th:text-is('after')")
+        with regard.intervene(model.network) as hands:
+            hands.mask(key=1)
+            own = model.run(tokens).logits[0, -1].double().softmax(-1)
+        shown = page.inner_text(".outcome-bar.now >> nth=0").strip()
+        assert float(shown) == pytest.approx(float(own.max()), abs=6e-4)
+        assert page.is_visible(".banner:has-text('hidden: street')"), "the views show it too"
+        page.click("text=Its attention, beside the unchanged")
+        page.wait_for_selector("#view-compare .pane-title:has-text('changed')")
+        page.evaluate("document.activeElement.blur(); location.hash = 'lang=zh'")
+        page.wait_for_selector(".trial > summary:has-text('如果')", state="attached")
+        page.context.close()

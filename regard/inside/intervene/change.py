@@ -19,7 +19,7 @@ Positions = int | Sequence[int] | None
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """A mask between positions, or an edit of what heads put out."""
+    """A mask between positions, a factor on scores, or an edit of what heads put out."""
 
     layer: int | None
     """From 0 among the layers of ``kind``; None: every one."""
@@ -34,7 +34,12 @@ class Change:
     renormalise: bool = True
     """Of a mask: whether the other weights of the row grow, as with a score of −inf."""
     edit: Edit | None = None
-    """None: a mask."""
+    factor: float | None = None
+    """By which the scores q·k are multiplied."""
+
+    @property
+    def is_mask(self) -> bool:
+        return self.edit is None and self.factor is None
 
     @property
     def where(self) -> str:
@@ -82,6 +87,16 @@ class Extent:
         """(batch, heads, queries, keys): no pair at all."""
         shape = (self.batch, self.heads, self.queries, self.keys)
         return torch.zeros(shape, dtype=torch.bool, device=self.device)
+
+    def sharpness(self, changes: Sequence[Change]) -> Tensor | None:
+        """(batch, heads, 1, 1): what the changes multiply the scores by; None if none does."""
+        factors = [(change, change.factor) for change in changes if change.factor is not None]
+        if not factors:
+            return None
+        found = torch.ones((self.batch, self.heads, 1, 1), device=self.device)
+        for change, by in factors:
+            found[self.row(change), self.chosen(change.heads, change.where)] *= by
+        return found
 
     def mark(self, change: Change, pairs: Tensor) -> None:
         """Make those ``pairs`` True on which a mask falls."""

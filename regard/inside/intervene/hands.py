@@ -140,6 +140,21 @@ class Hands(Places):
             raise RegardError(f"a head is scaled by a finite number, got {by}")
         self._add(layer, head, kind, batch, edit=lambda context: context * by)
 
+    def sharpen(
+        self,
+        layer: int | None = None,
+        head: Positions = None,
+        *,
+        by: float,
+        kind: str = "self",
+        batch: int | None = None,
+    ) -> None:
+        """Multiply the scores q·k by a number: above 1 a query looks more sharply at what fits it
+        best, at 0 everywhere alike. A bias that the model adds to its scores stays as it is."""
+        if not (math.isfinite(by) and by >= 0):
+            raise RegardError(f"attention is sharpened by a number from 0 on, got {by}")
+        self._add(layer, head, kind, batch, factor=float(by))
+
     def tap(self, edit: Edit, kind: str = "self") -> None:
         """Let ``edit`` see, and change, what all heads of every layer of a kind put out, as each
         layer runs: (batch, heads, queries, width)."""
@@ -240,12 +255,12 @@ class Hands(Places):
         """The plan of a call; None if nothing is to be done to it."""
         if self.meets is not None:
             self.meets(due[0], extent)
-        if extent.first is None and any(change.edit is None for change in due[1]):
+        if extent.first is None and any(change.is_mask for change in due[1]):
             raise RegardError(
                 f"{due[0].name} has keys of positions that were not read in this block, as with a "
                 "static cache: begin the text inside the block, with the default cache"
             )
-        here = [c for c in due[1] if c.edit or (extent.rows(c) and extent.columns(c))]
+        here = [c for c in due[1] if not c.is_mask or (extent.rows(c) and extent.columns(c))]
         self._met.update(here)
         plan = self.plans[due[0].name] = CallPlan(here, extent, allowed) if here else None
         return plan

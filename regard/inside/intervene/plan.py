@@ -1,5 +1,6 @@
 """Plan: the changes that one call of attention is due, and how they are done to its tensors.
 
+factors                 on the queries, and so on the scores, before the kernel runs
 renormalised masks      hidden pairs: the family's own kernel computes with them masked
 masks that are not      c_i − a_ij v_j, with the weight that the call gave the pair
 edits                   what heads mixed, before it is projected
@@ -28,6 +29,8 @@ class CallPlan:
     ) -> None:
         self.extent = extent
         self.edits = [change for change in changes if change.edit is not None]
+        self.sharpness = extent.sharpness(changes)
+        """(batch, heads, 1, 1): what the family multiplies its queries by."""
         self.hidden: Tensor | None = None
         """(batch, heads, queries, keys), True: masked, and the row is shared out anew."""
         self.dropped: Tensor | None = None
@@ -37,7 +40,7 @@ class CallPlan:
         self.before: Rule | None = None
         """The call's rule without hidden pairs, where the family puts these into what it is given
         and so into what is observed."""
-        masks = [change for change in changes if change.edit is None]
+        masks = [change for change in changes if change.is_mask]
         seen = allowed() if masks else None
         for change in masks:
             self._mask(change, seen)

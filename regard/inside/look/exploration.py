@@ -1,14 +1,15 @@
-"""Exploration: a text that a model has read, and what a page asks of it piece by piece.
+"""Exploration: a text that a model has read, and what a page asks of it piece by piece; and what
+if, carried through the same model.
 
 Queries, keys and values of all layers are kept; weights are computed where somebody looks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -21,12 +22,16 @@ from regard.attention.wanted import Wanted
 from regard.errors import RegardError
 from regard.inside.heads.kinds import scored
 from regard.inside.heads.patterns import Patterns
+from regard.inside.intervene.intervene import intervene
 from regard.inside.look.page import PageLayers
 from regard.inside.observe.layer import Item, ObservedLayer
 from regard.inside.observe.observation import Observation
 from regard.inside.observe.observe import observe
 from regard.inside.textmodel import TextModel
+from regard.inside.whatif.outcome import outcome_of
+from regard.inside.whatif.wish import Wish
 from regard.pieces.heads import Scored
+from regard.pieces.outcome import ModelOutcome
 from regard.pieces.pieces import Pieces
 from regard.pieces.sheet import Sheet, Subject, as_array
 from regard.trace import Array
@@ -54,12 +59,20 @@ class LayerHeads(NamedTuple):
 
 @dataclass
 class Exploration:
-    """One text (and what a decoder reads), the model, and what was observed of it."""
+    """One text, the model (perhaps changed), what was observed of it and what it put out."""
 
     model: TextModel
     tokens: Pieces
-    target: Pieces | None
+    said: str | None
+    """What a decoder is to read; None: what the model writes by itself."""
     text: str
+    most: int | None = None
+    """Tokens that a decoder may read."""
+    wish: Wish = field(default_factory=Wish)
+    base: Exploration | None = None
+    """The unchanged one, of a wish."""
+    target: Pieces | None = None
+    outcome: ModelOutcome | None = None
     observation: Observation = field(default_factory=Observation)
     layer_heads: dict[int, LayerHeads] = field(default_factory=dict)
     maps: dict[tuple[int, int], AttentionMap] = field(default_factory=dict)
@@ -73,8 +86,38 @@ class Exploration:
             for module in network.modules():
                 hook = module.register_forward_pre_hook(lambda *_: check())
                 stack.callback(hook.remove)
+            stack.enter_context(self._changed())
+            if self.model.has_both:
+                self.target = self.model.target(self.tokens, self.said, self.most)
             with observe(network, dtype=dtype, values=True) as self.observation:
-                self.model.run(self.tokens, self.target)
+                output = self.model.run(self.tokens, self.target, last=True)
+        written = self.target if self.said is None else None
+        self.outcome = outcome_of(self.model, self.tokens, written, output, self.wish.temperature)
+
+    @contextmanager
+    def _changed(self) -> Iterator[None]:
+        """Inside the block the model is as it is wished."""
+        if self.base is None or not self.wish.reaches_in:
+            yield
+            return
+        with intervene(self.model.network) as hands:
+            self.wish.apply(hands, self.base.observation.layers, self.model.has_both)
+            yield
+
+    def changed(self, wish: Wish) -> Exploration:
+        """The same text, for the same model as it is wished; to be run."""
+        base = self if self.base is None else self.base
+        return Exploration(
+            self.model, self.tokens, self.said, self.text, self.most, wish=wish, base=base
+        )
+
+    def beside(self) -> dict[str, Any]:
+        """What the model puts out before and after the change, each for the page."""
+        base = self if self.base is None else self.base
+        if self.outcome is None or base.outcome is None:
+            raise RegardError("this text has not been read yet")
+        found = {"before": base.outcome.beside(base.outcome)}
+        return found if self.base is None else found | {"after": self.outcome.beside(base.outcome)}
 
     @property
     def megabytes(self) -> float:
@@ -89,6 +132,7 @@ class Exploration:
         for layer in self.observation:
             page.add(layer)
         subject = page.subject(self.text)
+        subject.model += "" if self.base is None else ", changed"
         shapes = [sheet.shape for sheet in subject.sheets]
         if subject.numbers > WHOLE:
             for sheet in subject.sheets:

@@ -25,6 +25,8 @@ def subject_data(subject: Subject, pack: Pack) -> dict[str, Any]:
     }
     if subject.whole is not None:
         known["whole"] = whole_data(subject.whole)
+    if subject.trials is not None:
+        known["trials"] = subject.trials.to_dict()
     return known
 
 

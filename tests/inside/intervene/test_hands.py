@@ -26,6 +26,7 @@ from regard.attention import MultiHeadAttention
         ("replace", {"layer": 0, "by": "mean", "texts": []}, "name the heads"),
         ("replace", {"layer": 0, "head": 0, "by": "mean", "texts": []}, "texts= is empty"),
         ("scale", {"layer": 0, "head": 0, "by": float("nan")}, "a finite number, got nan"),
+        ("sharpen", {"by": -1.0}, "by a number from 0 on, got -1.0"),
     ],
 )
 def test_refused(verb: str, given: dict[str, Any], text: str) -> None:

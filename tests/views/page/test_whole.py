@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from regard.pieces.outcome import ModelOutcome, Trials
+from regard.pieces.whole import Prediction
 from regard.views.page import save_html
 from regard.views.page.whole import whole_data
 from tests.browser import Open
@@ -57,3 +59,22 @@ def test_a_page_without_it_has_no_tab(tmp_path: Path, opened: Open) -> None:
     said.wait_for()
     assert "regard explain TEXT --whole --html FILE writes one" in said.inner_text()
     sheet.clean()
+
+
+def test_what_was_carried_when_it_was_written(tmp_path: Path, opened: Open) -> None:
+    subject = observed(TOKENS).subject("text", model="toy")
+    subject.whole, subject.start = by_hand(), {"view": "model", "layer": 0, "head": 0}
+    before, after = (
+        ModelOutcome("next word", (Prediction("sat", 7, 2.0, p),)) for p in (0.75, 0.125)
+    )
+    subject.trials = Trials(before, (((1,), (), after),))
+    save_html(tmp_path / "way.html", subject)
+    page = opened(tmp_path / "way.html").page
+    page.click(".trial > summary")
+    words = page.locator(".trial .mask-word")
+    assert [words.nth(i).is_disabled() for i in range(3)] == [True, False, True]
+    assert page.locator("[data-focus=remove], [data-focus=cut]").first.is_disabled()
+    assert "What is greyed was not computed" in page.inner_text(".trial-controls")
+    words.nth(1).click()
+    page.wait_for_selector(".outcome th:text-is('after')")
+    assert page.inner_text(".outcome tbody tr").split() == ["sat", "0.750", "0.125", "−0.625"]

@@ -1,4 +1,5 @@
-"""regard's own MultiHeadAttention: its mask before it runs, its heads' outputs before W_O."""
+"""regard's own MultiHeadAttention: its mask before it runs, its queries as they are made, and its
+heads' outputs before W_O."""
 
 from __future__ import annotations
 
@@ -29,6 +30,8 @@ class Reach:
         self.hands = hands
         self.plan: CallPlan | None = None
         self.given: dict[str, Any] = {}
+        self.sharpness: Tensor | None = None
+        """Of this call, until the next begins: who observes it makes its queries once more."""
 
     def before(self, module: nn.Module, args: Any, kwargs: dict[str, Any]) -> Any:
         """Plan what is due, and mask what is to be hidden."""
@@ -45,7 +48,7 @@ class Reach:
         sizes = (query.shape[:-2].numel(), module.heads, queries, keys)
         mask = as_mask(given.get("mask"))
         beams = cache is not None and queries > 1 and mask is not None and mask.allowed is not None
-        if beams and memory is None and any(c.edit is None for c in due[1]):
+        if beams and memory is None and any(c.is_mask for c in due[1]):
             raise RegardError(
                 "in beam search a query is a hypothesis and no position: mask with one hypothesis "
                 "(beam 1), or remove heads"
@@ -53,12 +56,21 @@ class Reach:
         extent = self.hands.extent(due[0], sizes, query.device)
         self.plan = self.hands.planned(due, extent, partial(_seen, module, mask, query, keys))
         self.given = given
+        self.sharpness = None if self.plan is None else self.plan.sharpness
         if self.plan is None or self.plan.hidden is None:
             return None
         hidden = self.plan.hidden if query.dim() > 2 else self.plan.hidden[0]
         mask = over_heads(mask, query.unsqueeze(-3))
         self.plan.before = Rule(module.head_width**-0.5, mask)
         return args, kwargs | {"mask": (mask or Mask()) & Mask(allowed=~hidden)}
+
+    def sharpen(self, module: MultiHeadAttention, linear: nn.Module, args: Any, made: Any) -> Any:
+        """Queries (..., n, heads · width), each head's by its factor."""
+        if self.sharpness is None or not self.hands.here:
+            return None
+        factors = self.sharpness[..., 0, 0].repeat_interleave(module.head_width, -1)
+        factors = factors.view(*made.shape[:-2], 1, made.shape[-1])
+        return made * factors.to(made.dtype)
 
     def project(self, module: MultiHeadAttention, linear: nn.Module, args: Any) -> Any:
         """What the heads mixed, side by side, changed before W_O."""
@@ -85,6 +97,8 @@ def reach(model: nn.Module, hands: Hands) -> Iterator[None]:
                 stack.callback(
                     module.register_forward_pre_hook(one.before, with_kwargs=True).remove
                 )
+                sharpen = partial(one.sharpen, module)
+                stack.callback(module.query.register_forward_hook(sharpen).remove)
                 project = partial(one.project, module)
                 stack.callback(module.output.register_forward_pre_hook(project).remove)
         yield

@@ -108,6 +108,11 @@ def _encode(
 def _check(due: tuple[LayerPlace, list[Change]]) -> None:
     """Refuse what cannot be done to a tape."""
     for change in due[1]:
+        if change.factor is not None:
+            raise RegardError(
+                f"{due[0].name or 'this network'} is recurrent: its scores are no products of "
+                "queries and keys, and cannot be sharpened"
+            )
         if change.edit is not None:
             raise RegardError(
                 f"{due[0].name or 'this network'} is recurrent and has no heads: erase words from "

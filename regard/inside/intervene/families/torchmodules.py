@@ -48,6 +48,8 @@ class TorchReach:
         self.plan = self.hands.planned(due, extent, lambda: _seen(call))
         if self.plan is None:
             return None
+        if self.plan.sharpness is not None:
+            raise RegardError("the scores of nn.MultiheadAttention cannot be sharpened")
         if module.bias_k is not None or module.add_zero_attn:
             raise RegardError(
                 "nn.MultiheadAttention with add_bias_kv or add_zero_attn has keys that belong to "

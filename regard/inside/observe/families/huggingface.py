@@ -139,6 +139,8 @@ def _attend(
     """What the registry hands out: ``function``, and a look at what it is given."""
     found = watchers(module)
     plan, mask = planned(name, module, query, key, value, attention_mask, kwargs)
+    if plan is not None and plan.sharpness is not None:
+        query = query * plan.sharpness.to(query.dtype)
     given = (module, query, key, value, mask)
     if not found and plan is None:
         return function(*given, *args, **kwargs)

@@ -397,6 +397,23 @@ export const CHINESE = {
   "What comes next": "接下来的词",
   "A sentence to compare it with": "用来比较的句子",
   "Likeness of the two: {value}": "两句的相似度：{value}",
+  "What if? And what does the model say then?": "如果……会怎样？模型这时会说什么？",
+  "temperature of the prediction": "预测的温度",
+  "… in this head alone": "……只在这个头里",
+  "Its attention, beside the unchanged": "改动后的注意力，与原来并排",
+  "take back: {what}": "撤销：{what}",
+  "(choose a word in a view and press m)": "（在视图里选一个词，按 m）",
+  word: "词",
+  after: "之后",
+  change: "变化",
+  "What the model predicts, with probabilities": "模型的预测及其概率",
+  "What the model writes": "模型写出的",
+  "The same text.": "文本相同。",
+  "This model puts out a vector of the sentence. Change something, and see how it turns.":
+    "这个模型输出一个句子向量。改动一处，看它如何转动。",
+  "The vector of the sentence: its cosine with the unchanged one": "句子向量：与未改动时的余弦",
+  "This file holds what came out when one word was masked or one head removed at a time. What is greyed was not computed when it was written: 'regard serve' carries every change through the model.":
+    "本文件存有每次遮住一个词或去掉一个头时的结果。灰色的在写文件时没有计算：regard serve 会把每个改动带过整个模型。",
   "Change any number: what follows from it is computed again, here in the page.":
     "改动任何一个数：由它得出的一切都在本页重新计算。",
   "Back to the file's numbers": "恢复文件中的数",

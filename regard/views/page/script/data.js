@@ -1,5 +1,6 @@
 // The page's data: what is known as JSON, and arrays that are unpacked when they are first needed.
 
+/** @import {Trials} from "./stored.js" */
 /**
  * @typedef {{at: number, bytes: number, kind: "f2" | "f4" | "i1" | "bits", shape: number[]}} Entry
  * @typedef {{value: number, formula: string, meaning: string, after: boolean}} Known
@@ -16,7 +17,7 @@
  *   checked: number[], known: Object<string, Known>, remote?: boolean}} LayerData
  * @typedef {{title: string, model: string, mechanism: string, notes: string[],
  *   start: Object<string, any>, texts: Text[], layers: LayerData[],
- *   whole?: WholeData | null}} SubjectData
+ *   whole?: WholeData | null, trials?: Trials | null}} SubjectData
  * @typedef {{tokens: string[], row: number, kind: string, proof: string,
  *   layers: {size: number, parts: {kind: string, size: number}[],
  *     steps: {name: string, formula: string, meaning: string, size: number, start: number[]}[]}[],

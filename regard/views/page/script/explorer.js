@@ -1,11 +1,13 @@
 // The explorer: a text is typed, a model reads it on the server, and the page shows it.
 
+import { ServerCarrier } from "./carry.js";
 import { make, put, say } from "./dom.js";
 import { language, t } from "./language.js";
 import { begin, carried, failed, retryButton, show } from "./main.js";
-import { setLayerKind } from "./model.js";
+import { model, setLayerKind } from "./model.js";
 import { ask, RemoteLayer } from "./remote.js";
-import { setInAddress, state } from "./state.js";
+import { setInAddress, state, watch } from "./state.js";
+import { Trial } from "./trial.js";
 /** @import {Parcel} from "./model.js" */
 /** @import {State} from "./state.js" */
 
@@ -23,16 +25,19 @@ let running = "";
 let turn = 0;
 /** What is shown, the newest last. @type {{id: string, parcel: Parcel}[]} */
 let shownLooks = [];
+const trial = new Trial(besideButton);
+/** Whose what-if it is. @type {ServerCarrier | null} */
+let carrier = null;
 
 /** The form; made anew in another language it keeps what was typed. */
 function buildForm() {
-  const [text, model] = [form.text?.value ?? "", form.model?.value];
+  const [text, name] = [form.text?.value ?? "", form.model?.value];
   form.model = make(
     "select",
     { "aria-label": t("Model") },
     serve.models.map((/** @type {any} */ m) => make("option", { value: m.name }, m.name)),
   );
-  if (model) form.model.value = model;
+  if (name) form.model.value = name;
   form.text = make("textarea", {
     rows: 2,
     "aria-label": t("Text"),
@@ -67,7 +72,36 @@ function buildForm() {
     examples(),
     make("div", { class: "ask-row" }, row),
   );
-  return form.element;
+  trial.build();
+  return make("div", {}, form.element, trial.element);
+}
+
+/** The what-if of what is chosen. @param {Set<string>} changed */
+function followTrial(changed) {
+  const address = model.subjects[state.subject]?.layers[0]?.address ?? "";
+  if (address !== carrier?.address) void tryOut(address).catch(() => trial.hide());
+  else if (["change", "layer", "head", "query", "key", "words"].some((n) => changed.has(n)))
+    trial.follow();
+}
+
+/** @param {string} address of a look */
+async function tryOut(address) {
+  const mine = (carrier = new ServerCarrier(address));
+  trial.hide();
+  const before = await mine.before();
+  if (mine === carrier) trial.show(model.subjects[state.subject].data, mine, before);
+}
+
+/** To see the attention of the changed model. */
+function besideButton() {
+  const id = carrier?.look ?? "";
+  const click = async () => {
+    shownLooks = [...shownLooks.slice(1 - MOST_BESIDE), await fetched(id)];
+    history.pushState(history.state, "", "#");
+    await showAll(besideTheLast(shownLooks.length));
+  };
+  const on = { click: () => void click().catch(tell) };
+  return make("button", { type: "button", on }, t("Its attention, beside the unchanged"));
 }
 
 /** Sentences to begin with: a click looks at one. */
@@ -102,16 +136,16 @@ function busy(isBusy) {
   if (!isBusy) running = "";
 }
 
-/** @param {string} text @param {string} model
+/** @param {string} text @param {string} name of the model
  * @param {boolean} [preview] of a text that nobody typed */
-async function send(text, model, preview = false) {
+async function send(text, name, preview = false) {
   const mine = ++turn;
   busy(true);
   form.go.disabled = !preview;
   form.told.textContent = t("sent");
   const answer = await ask("/api/looks", {
     method: "POST",
-    body: JSON.stringify({ model, text }),
+    body: JSON.stringify({ model: name, text }),
     headers: { "content-type": "application/json" },
   });
   const done = await finished(await answer.json(), mine);
@@ -121,8 +155,8 @@ async function send(text, model, preview = false) {
   if (mine !== turn) return;
   const beside = form.keep.checked && shownLooks.length > 0;
   shownLooks = [...(beside ? shownLooks.slice(1 - MOST_BESIDE) : []), found];
-  if (preview) history.replaceState({ text, model }, "", "#");
-  else history.pushState({ text, model }, "", "#");
+  if (preview) history.replaceState({ text, model: name }, "", "#");
+  else history.pushState({ text, model: name }, "", "#");
   await showAll(beside ? besideTheLast(shownLooks.length) : undefined);
   form.beside.hidden = preview;
   form.told.textContent = t("{n} tokens", { n: done.tokens });
@@ -179,6 +213,7 @@ async function showAll(first) {
   document.documentElement.classList.remove("empty");
   const parcels = shownLooks.map(({ parcel }) => parcel);
   await show(parcels, first).catch(failed);
+  followTrial(new Set());
   setInAddress("look", shownLooks.map(({ id }) => id).join("."));
 }
 
@@ -187,9 +222,9 @@ async function showAll(first) {
 async function restore(address) {
   const { hash } = new URL(address);
   const wanted = new URLSearchParams(hash.slice(1)).get("look") ?? "";
-  const { text = "", model = "" } = history.state ?? {};
+  const { text = "", model: name = "" } = history.state ?? {};
   if (text) form.text.value = text;
-  if (model) form.model.value = model;
+  if (name) form.model.value = name;
   if (!/^[0-9a-f.]+$/.test(wanted) || wanted === shownLooks.map(({ id }) => id).join(".")) return;
   try {
     shownLooks = await Promise.all(wanted.split(".").slice(0, MOST_BESIDE).map(fetched));
@@ -217,6 +252,7 @@ async function forget(id) {
 document.documentElement.classList.add("empty");
 setLayerKind(RemoteLayer);
 begin(buildForm);
+watch(followTrial);
 form.text.focus();
 addEventListener("popstate", () => void restore(location.href));
 if (location.hash.includes("look=")) restore(location.href);

@@ -6,6 +6,8 @@ import { isDark } from "./colour.js";
 import { fillOptions, make, number, put, shown, svg, tableHead } from "./dom.js";
 import { t } from "./language.js";
 import { model, subject } from "./model.js";
+import { StoredCarrier } from "./stored.js";
+import { Trial } from "./trial.js";
 /** @import {WholeData} from "./data.js" */
 
 const [LABEL, BAR, ROW, TOP] = [70, 190, 22, 44];
@@ -13,6 +15,9 @@ const MOST_PARTS = 20;
 const COLOURS = { attention: "#2f5fd0", cross: "#8a4fb0", "feed-forward": "#b3560b" };
 /** @type {any} */
 let parts;
+const trial = new Trial();
+/** Whose what-if it is. @type {any} */
+let tried = null;
 /** The layer whose steps are shown; below 0 the last. */
 let chosen = -1;
 
@@ -45,11 +50,12 @@ function buildWhole() {
   };
   const { said, picture, layer, who, proof } = parts;
   const both = make("div", { class: "way-both" }, layer, who);
-  return make("div", { class: "view-model" }, said, picture, both, proof);
+  return make("div", { class: "view-model" }, said, picture, trial.element, both, proof);
 }
 
 function updateWhole() {
   const found = whole();
+  updateTrial();
   if (!found) {
     const how = "regard explain TEXT --whole --html FILE";
     put(parts.said, t("This page does not hold the way of a word; {how} writes one.", { how }));
@@ -61,6 +67,15 @@ function updateWhole() {
   put(parts.layer, layerTable(found));
   put(parts.who, found.parts ? whoSaidIt(found.parts) : null);
   put(parts.proof, found.proof);
+}
+
+/** What was carried through the model when the page was written. */
+function updateTrial() {
+  const { data } = subject();
+  if (!data.trials) return trial.hide();
+  if (tried === data) return trial.follow();
+  tried = data;
+  trial.show(data, new StoredCarrier(data.trials), data.trials.before);
 }
 
 /** The text, the followed token marked. @param {WholeData} found */

@@ -1,10 +1,11 @@
 // What if, and how the model's own output changes: words that nothing may look at, links that are
 // cut, heads that are removed, and how sharply the model looks.
 
-import { make, number, put, shown, tokenText } from "./dom.js";
+import { make, number, put, shown } from "./dom.js";
 import { t } from "./language.js";
 import { NOTHING } from "./network/wish.js";
 import { state } from "./state.js";
+import { chosenLink, wordButtons } from "./wishing.js";
 /** @import {Look} from "./network/runner.js" */
 /** @import {Wish} from "./network/wish.js" */
 
@@ -93,26 +94,7 @@ export class Wishes {
   /** A button for each word that is looked at. @param {Look} look */
   words(look) {
     const keys = look.texts[look.layers[0].texts[1]];
-    const { masked } = this.wish;
-    return keys.words.map((from, w) => {
-      const own = Array.from(
-        { length: (keys.words[w + 1] ?? keys.tokens.length) - from },
-        (_, i) => from + i,
-      );
-      const isMasked = masked.includes(from);
-      const after = isMasked ? masked.filter((j) => !own.includes(j)) : [...masked, ...own];
-      return make(
-        "button",
-        {
-          type: "button",
-          class: "mask-word",
-          "aria-pressed": String(isMasked),
-          "data-focus": `mask ${w}`,
-          on: { click: () => this.choose({ masked: after.sort(rising) }) },
-        },
-        tokenText(keys.names[w], 24),
-      );
-    });
+    return wordButtons(keys, this.wish.masked, (masked) => this.choose({ masked }));
   }
 
   sharpness() {
@@ -131,22 +113,10 @@ export class Wishes {
     );
   }
 
-  /** The link that is chosen in the views, of words or of pieces. @param {Look} look */
+  /** The link that is chosen in the views. @param {Look} look */
   chosen(look) {
-    const { texts } = look.layers[state.layer] ?? look.layers[0];
-    const [queries, keys] = [state.query, state.key].map((i, side) => {
-      const { tokens, words, names } = look.texts[texts[side]];
-      const at = Math.min(i, tokens.length - 1);
-      if (!state.words) return { name: tokens[at], places: [at] };
-      const w = words.findLastIndex((start) => start <= at);
-      const stop = words[w + 1] ?? tokens.length;
-      return {
-        name: names[w],
-        places: tokens.flatMap((_, j) => (words[w] <= j && j < stop ? j : [])),
-      };
-    });
-    const name = [queries, keys].map((one) => shown(one.name ?? "", 16)).join(" → ");
-    return { queries: queries.places, keys: keys.places, name };
+    const [from, to] = (look.layers[state.layer] ?? look.layers[0]).texts;
+    return chosenLink(look.texts[from], look.texts[to]);
   }
 
   /** Say on the buttons what they would change. */
@@ -160,9 +130,7 @@ export class Wishes {
 
   cutChosen() {
     if (!this.look) return;
-    const { queries, keys } = this.chosen(this.look);
-    /** @type {[number, number][]} */
-    const links = queries.flatMap((i) => keys.map((j) => /** @type {[number, number]} */ ([i, j])));
+    const { links } = this.chosen(this.look);
     this.choose({ cut: [...this.wish.cut, ...links] });
   }
 

@@ -272,3 +272,20 @@ def test_a_word_that_nobody_may_look_at_stays_in_the_map() -> None:
             assert weights.shape == (n, n)
             assert float(weights[:, 4].abs().max()) == 0
             assert float(weights[0, 3]) > 0
+
+
+@torch.no_grad()
+def test_sharper_scores_are_those_of_another_scale() -> None:
+    model, eager = tiny("Llama"), tiny("Llama", "eager")
+    eager.load_state_dict(model.state_dict())
+    ids = torch.tensor([[3, 5, 7, 11, 13]])
+    for layer in eager.layers:
+        layer.self_attn.scaling *= 2.5
+    with regard.intervene(model) as hands, regard.observe(model) as seen:
+        hands.sharpen(by=2.5)
+        changed = model(ids).last_hidden_state
+    own = eager(ids, output_attentions=True)
+    torch.testing.assert_close(changed, own.last_hidden_state, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(
+        seen.layer(1).map(2).dense(), own.attentions[1][0, 2], atol=1e-5, rtol=1e-4
+    )

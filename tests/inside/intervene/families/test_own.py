@@ -110,3 +110,21 @@ def test_in_beam_search_a_query_is_no_position() -> None:
         hands.changes.clear()
         hands.mask(key=2, kind="cross")
         assert translate_batch(model, source, lengths, beam=3)
+
+
+@torch.no_grad()
+def test_sharper_scores_are_those_of_longer_queries(module: MultiHeadAttention) -> None:
+    x = torch.randn(2, 5, module.width)
+    with regard.intervene(module) as hands, regard.observe(module) as seen:
+        hands.sharpen(layer=0, head=1, by=3)
+        changed = module(x).context
+    before = module.query.weight.clone()
+    width = module.head_width
+    module.query.weight[width : 2 * width] *= 3
+    if module.query.bias is not None:
+        module.query.bias[width : 2 * width] *= 3
+    longer, weights = module(x, need_weights=True)
+    module.query.weight.copy_(before)
+    torch.testing.assert_close(changed, longer)
+    assert weights is not None
+    torch.testing.assert_close(seen.layer(0).map(1).dense(), weights[0, 1])
