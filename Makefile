@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 OLDEST := .venv-oldest
 
-.PHONY: demo test check lint types script oldest bench wheels neon install-check clean
+.PHONY: demo gallery test check lint types script oldest bench wheels neon install-check clean
 
 TIRED := The animal didn't cross the street because it was too tired
 WIDE  := The animal didn't cross the street because it was too wide
@@ -35,6 +35,13 @@ demo: $(READY)
 	@echo
 	@echo "== What does it cost?"
 	@$(BIN)/regard cost --lengths 256,512,1024,2048 --repeats 3
+
+# Living pages and their index, in gallery/, for any static host. minilm is 90 MB to fetch and 49 MB
+# in its page: make gallery MODELS="bahdanau lstmn" writes those alone.
+MODELS ?= bahdanau transformer word-by-word encoder-decoder lstmn simple-rnn+attention minilm
+
+gallery: $(READY)
+	$(BIN)/regard live $(MODELS) --folder gallery
 
 test: $(READY)
 	$(BIN)/python -m pytest

@@ -3,4 +3,5 @@
 carried.py   a model as the page carries it: weights, vocabulary, where they are from
 proof.py     what Python makes of a few sentences with those weights, for the page to find again
 file.py      the models as one file
+gallery.py   a file for each model in one folder, with an index
 """

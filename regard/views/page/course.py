@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from regard.views.page.file import as_json
-from regard.views.page.inline import read, script, source_hash, style, whole_script
+from regard.views.page.inline import fill, read, script, source_hash, style, whole_script
 from regard.views.page.prose import prose_html
 
 WORDS = {
@@ -112,8 +112,7 @@ def course_html(edition: dict[str, Any], pages: LivingPages | None = None) -> st
     }
     known |= {name.upper(): words[name] for name in ("search", "skip", "theme")}
     known |= {name.upper(): words[name] for name in ("contents", "forget")}
-    parts = read("course.html").split("@@")  # text, name, text, …; what is filled in is not split
-    return "".join(known[part] if i % 2 else part for i, part in enumerate(parts))
+    return fill("course.html", known)
 
 
 def _at(chapters: list[Any], place: int) -> Any:

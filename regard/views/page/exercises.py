@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from regard.views.page.file import as_json
-from regard.views.page.inline import read, script, source_hash
+from regard.views.page.inline import fill, read, script, source_hash
 
 LEAD = (
     "Fill in the numbers and press Check: digits count as they are written (0.48 means within "
@@ -39,5 +39,4 @@ def exercises_page(made: Sequence[dict[str, Any]], *, solutions: bool) -> str:
         "EXERCISES": as_json(list(made)),
         "SCRIPT": script("exercises"),
     }
-    parts = read("exercises.html").split("@@")  # text, name, text, …
-    return "".join(known[part] if i % 2 else part for i, part in enumerate(parts))
+    return fill("exercises.html", known)

@@ -13,7 +13,7 @@ from regard.errors import RegardError
 from regard.files import write_text
 from regard.pieces.sheet import Subject
 from regard.views.page.data import subject_data
-from regard.views.page.inline import policy, read, style, whole_script
+from regard.views.page.inline import fill, policy, style, whole_script
 from regard.views.page.pack import EXACT, Pack, checksum
 
 FORMAT = 1
@@ -74,8 +74,7 @@ def filled(
         "PACKED": packed,
         "BELOW": below,
     }
-    parts = read("page.html").split("@@")  # text, name, text, …; what is filled in is not split
-    return "".join(known[part] if i % 2 else part for i, part in enumerate(parts))
+    return fill("page.html", known)
 
 
 def as_json(content: Any) -> str:

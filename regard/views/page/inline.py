@@ -13,6 +13,7 @@ import functools
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from importlib import resources
 
 IMPORT = re.compile(
@@ -26,6 +27,12 @@ TYPES = re.compile(r"^/\*\* @import .*\*/\n", re.MULTILINE)
 
 def read(name: str) -> str:
     return (resources.files("regard.views.page") / name).read_text(encoding="utf-8")
+
+
+def fill(name: str, known: Mapping[str, str]) -> str:
+    """A shell with what is known in its places, each of which is ``@@NAME@@``."""
+    parts = read(name).split("@@")  # text, name, text, …; what is filled in is not split
+    return "".join(known[part] if i % 2 else part for i, part in enumerate(parts))
 
 
 @functools.cache
