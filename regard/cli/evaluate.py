@@ -15,6 +15,7 @@ OPTIONS = {
     "lm": ("text", "column"),
     "classify": ("data", "show"),
     "images": ("images",),
+    "sounds": ("sounds",),
 }
 """Which options go with which kind of model."""
 
@@ -37,6 +38,7 @@ OPTIONS = {
     help="Also the first N sentences and the words that decided.",
 )
 @click.option("--images", metavar="DIR|FILE", help="Image classifier: labelled images.")
+@click.option("--sounds", metavar="DIR", help="Sound classifier: labelled wav files.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write the figures as JSON.")
 def evaluate(model: str, json_to: str | None, **options: Any) -> None:
     """Score a model on text that it has not seen.
@@ -44,7 +46,7 @@ def evaluate(model: str, json_to: str | None, **options: Any) -> None:
     \b
     A translator: BLEU and chrF, as a whole and by sentence length.
     A language model: perplexity.
-    A classifier, of sentences or images: accuracy, and which label was taken for which.
+    A classifier, of sentences, images or sounds: accuracy, and which label was taken for which.
 
     Without a file, what its own training set aside to test on is used.
     """

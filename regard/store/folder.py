@@ -38,6 +38,7 @@ TASKS = {
     "lm": "language model",
     "classify": "classifier",
     "images": "image classifier",
+    "sounds": "sound classifier",
 }
 """What was trained for each task."""
 
@@ -124,11 +125,13 @@ def _is_marian(folder: str | os.PathLike[str]) -> bool:
     return isinstance(config, dict) and config.get("model_type") == "marian"
 
 
-def load_image_classifier(folder: str | os.PathLike[str]) -> ImageClassifier:
-    """The image classifier of a run folder, ready to decide."""
+def load_image_classifier(
+    folder: str | os.PathLike[str], task: str = "images"
+) -> ImageClassifier:
+    """The image classifier of a run folder, ready to decide; or of "sounds", as images."""
     from regard.models.images import ImageClassifier, ImageConfig
 
-    run, config = _opened(folder, "images")
+    run, config = _opened(folder, task)
     return _weighted(run, ImageClassifier(ImageConfig.from_dict(config["model"])))
 
 

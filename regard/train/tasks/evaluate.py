@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.errors import RegardError
+from regard.models.images import ImageClassifier
 from regard.models.reading import judge_sentence
 from regard.models.translators.translation import translate_texts
 from regard.store.folder import (
@@ -18,17 +19,19 @@ from regard.store.folder import (
     load_language_model,
     load_translator,
 )
-from regard.train.data.config import ImagesConfig
+from regard.train.data.config import ImagesConfig, SoundsConfig
 from regard.train.data.corpus import encode
 from regard.train.data.examples import Examples
 from regard.train.data.images import LabelledImages, read_images
 from regard.train.data.labelled import check_labels, read_labelled
 from regard.train.data.pairs import Pair, read_aligned, read_pairs
 from regard.train.data.sentences import read_sentences
+from regard.train.data.sounds import read_sounds
 from regard.train.tasks.classify import Confusion, decide
-from regard.train.tasks.images import divided_images, said_of
+from regard.train.tasks.images import DividedImages, divided_images, said_of
 from regard.train.tasks.metrics import bleu, by_length, chrf
 from regard.train.tasks.perplexity import convention, score_text
+from regard.train.tasks.sounds import divided_sounds
 
 Figures = dict[str, Any]
 
@@ -137,32 +140,48 @@ def measure_classifier(
 def measure_images(run: RunFolder, name: str, images: str | None = None) -> Figures:
     """Accuracy of an image classifier, and which label was taken for which."""
     model = load_image_classifier(run.path)
-    held = _own_images(run, name) if images is None else read_images(images)
-    labels = list(model.config.labels)
+    if images is None:
+        data = ImagesConfig(**run.read_config()["data"])
+        held = _unchanged(run, name, divided_images(data), data.images, "--images FILE")
+    else:
+        held = read_images(images)
     shape = (model.config.rows, model.config.columns, model.config.channels)
     if held.pixels.shape[1:] != shape:
         raise RegardError(
             f"{name!r} reads images of {shape} (rows, columns, channels), got "
             f"{held.pixels.shape[1:]}"
         )
+    return {"images": len(held), **_of_pictures(model, held, name), "shown": []}
+
+
+def measure_sounds(run: RunFolder, name: str, sounds: str | None = None) -> Figures:
+    """Accuracy of a sound classifier, and which label was taken for which."""
+    model = load_image_classifier(run.path, "sounds")
+    if sounds is None:
+        data = SoundsConfig(**run.read_config()["data"])
+        held = _unchanged(run, name, divided_sounds(data), data.sounds, "--sounds DIR")
+    else:
+        held = read_sounds(sounds, model.config.rows, model.config.columns)
+    return {"sounds": len(held), **_of_pictures(model, held, name), "shown": []}
+
+
+def _unchanged(
+    run: RunFolder, name: str, found: DividedImages, path: str | None, option: str
+) -> LabelledImages:
+    """The test part of what the model was trained on, if it is still the same."""
+    config = run.read_config()
+    if found.digest != config["made"][config["task"]]:
+        raise RegardError(f"{path!r} has changed since {name!r} was trained on it: give {option}")
+    return found.test
+
+
+def _of_pictures(model: ImageClassifier, held: LabelledImages, name: str) -> Figures:
+    labels = list(model.config.labels)
     strange = sorted(set(held.labels) - set(labels))
     if strange:
         raise RegardError(f"{name!r} knows no label {strange[0]!r}: it has {', '.join(labels)}")
     right = [labels.index(label) for label in held.labels]
-    confused = _confused(labels, right, said_of(model, held.pixels))
-    return {"images": len(held), **confused, "shown": []}
-
-
-def _own_images(run: RunFolder, name: str) -> LabelledImages:
-    """The test part of what the model was trained on, read again."""
-    config = run.read_config()
-    data = ImagesConfig(**config["data"])
-    found = divided_images(data)
-    if found.digest != config["made"]["images"]:
-        raise RegardError(
-            f"{data.images!r} has changed since {name!r} was trained on it: give --images FILE"
-        )
-    return found.test
+    return _confused(labels, right, said_of(model, held.pixels))
 
 
 def _confused(labels: list[str], right: list[int], said: list[int]) -> Figures:
@@ -182,6 +201,7 @@ MEASURES: dict[str, Callable[..., Figures]] = {
     "lm": measure_language_model,
     "classify": measure_classifier,
     "images": measure_images,
+    "sounds": measure_sounds,
 }
 
 
