@@ -20,6 +20,7 @@ from regard.cli.shared.output import (
     write_json_lines,
     write_trace_page,
 )
+from regard.cli.shared.sound import read_sound
 from regard.errors import RegardError
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ LONG = 500
 )
 @click.option("--file", metavar="FILE", help="Read its lines; - is standard input.")
 @click.option("--image", metavar="FILE", help="Read an image, with a model of images.")
+@click.option("--sound", metavar="FILE", help="Read a wav file, with a model of sounds.")
 @click.option("--layer", type=Whole(0), help="This layer's attention, from 0; else the last one's.")
 @click.option("--head", type=Whole(0), help="Transformer: this head's, from 0; else their mean.")
 @click.option("--all", "everything", is_flag=True, help="Every layer and head, one by one.")
@@ -65,6 +67,7 @@ def read(
     model: str | None,
     file: str | None,
     image: str | None,
+    sound: str | None,
     layer: int | None,
     head: int | None,
     everything: bool,
@@ -83,18 +86,24 @@ def read(
     regard read --model runs/reviews "a gripping film"
     regard read --continue 8 "Tom said that" --sample --n-best 3
     regard read --image boot.png
+    regard read --model runs/spoken --sound seven.wav
 
     Each line is one more word: the bits that it was unexpected by, and the words read so far with
     the attention that the new word gives them, in hundredths. A classifier shows its label and the
     words that it decided by.
     """
-    if image is not None:
+    if image is not None or sound is not None:
         others = (file, layer, head, everything or None, trace_to, words)
-        if sentences or any(option is not None for option in others):
+        both = image is not None and sound is not None
+        if sentences or both or any(option is not None for option in others):
+            name = "--sound" if image is None else "--image"
             raise RegardError(
-                "--image is read alone: of the other options it takes --model, --json, --html"
+                f"{name} is read alone: of the other options it takes --model, --json, --html"
             )
-        read_image(model or "fashion", image, json_to, html_to)
+        if sound is not None:
+            read_sound(model, sound, json_to, html_to)
+        elif image is not None:
+            read_image(model or "fashion", image, json_to, html_to)
         return
     model = model or "lstmn"
     texts = texts_of(sentences, file, "read")

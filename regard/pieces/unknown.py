@@ -43,7 +43,7 @@ class Unknown:
 
 def _parts(pieces: Pieces) -> list[str]:
     """The user's own characters, those of neighbouring pieces of one word together."""
-    if pieces.boxed:  # a model of vision reads every pixel
+    if pieces.backdrop is not None:  # of what is no text, all is read
         return []
     parts: list[str] = []
     for word in pieces.words:

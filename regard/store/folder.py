@@ -125,9 +125,7 @@ def _is_marian(folder: str | os.PathLike[str]) -> bool:
     return isinstance(config, dict) and config.get("model_type") == "marian"
 
 
-def load_image_classifier(
-    folder: str | os.PathLike[str], task: str = "images"
-) -> ImageClassifier:
+def load_image_classifier(folder: str | os.PathLike[str], task: str = "images") -> ImageClassifier:
     """The image classifier of a run folder, ready to decide; or of "sounds", as images."""
     from regard.models.images import ImageClassifier, ImageConfig
 

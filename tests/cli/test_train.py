@@ -322,10 +322,16 @@ def test_every_flag_is_a_setting() -> None:
     from regard.models.language import LanguageConfig
     from regard.models.translators.config import TranslatorConfig
     from regard.train.config import TrainConfig
-    from regard.train.data.config import ImagesConfig, LabelledConfig, PairsConfig, TextConfig
+    from regard.train.data.config import (
+        ImagesConfig,
+        LabelledConfig,
+        PairsConfig,
+        SoundsConfig,
+        TextConfig,
+    )
 
     sections = [("data", PairsConfig), ("data", TextConfig), ("train", TrainConfig)]
-    sections += [("data", ImagesConfig)]
+    sections += [("data", ImagesConfig), ("data", SoundsConfig)]
     sections += [("data", LabelledConfig), ("model", TranslatorConfig), ("model", LanguageConfig)]
     known = {f"{name}.{f.name}" for name, kind in sections for f in fields(kind)}
     assert set(FLAGS.values()) <= known | {"model.size"}

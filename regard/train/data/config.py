@@ -214,7 +214,7 @@ class SoundsConfig(PicturesConfig):
     """Where the sounds of a classifier come from, and how much of each is read."""
 
     sounds: str | None = None
-    """A folder of wav files: in a folder a label, or with the label before the first _ of a name."""
+    """A folder of wav files: in a folder a label, or named by it up to the first _."""
     seconds: float = 1.0
     """What is read of a sound, in steps of 0.05; shorter ones are filled up with silence."""
     bands: int = 32

@@ -24,7 +24,7 @@ class ClassifySounds(ClassifyPictures[SoundsConfig]):
     data_config = SoundsConfig
     undecided: ClassVar[Mapping[str, Any]] = {
         "rows": 32,
-        "columns": 100,
+        "columns": 25_200,  # which every usual span divides
         "channels": 1,
         "labels": ("0", "1"),
     }
@@ -62,6 +62,4 @@ def divided_sounds(data: SoundsConfig) -> DividedImages:
     """Read and divide; the user's own validation and test folders are kept whole."""
     assert data.sounds is not None, "SoundsConfig checks this"
     frames = frames_of(data)
-    return divided(
-        data, data.sounds, lambda path: read_sounds(path, data.bands, frames), "sounds"
-    )
+    return divided(data, data.sounds, lambda path: read_sounds(path, data.bands, frames), "sounds")
