@@ -1,4 +1,4 @@
-"""Wav files for tests, written byte by byte, and a spectrogram by its definition."""
+"""Wav files for tests, written byte by byte."""
 
 from __future__ import annotations
 
@@ -27,6 +27,6 @@ def tone(hertz: float, seconds: float, rate: int = 8000) -> NDArray[np.float32]:
 
 def save_tone(file: Path, hertz: float, seconds: float = 0.2, noise: int = 0) -> None:
     """A tone of 16 bits with a little noise of the seed ``noise``."""
-    heard = tone(hertz, seconds)
-    heard = heard + np.random.default_rng(noise).normal(0, 0.02, len(heard))
+    heard = tone(hertz, seconds).astype(np.float64)
+    heard += np.random.default_rng(noise).normal(0, 0.02, len(heard))
     file.write_bytes(wav((heard * 32767).astype("<i2").tobytes()))

@@ -21,6 +21,7 @@ from PIL import Image
 
 from regard.worked.source import shipped
 from tests.cli.run import ROOT, Done, regard
+from tests.sounds import save_tone
 
 PAGES = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
 LINE = re.compile(r"^(\$ )?((?:cat \S+ \| )?regard (?:.*\\\n)*.*)$", re.MULTILINE)
@@ -149,6 +150,11 @@ def stand_ins(folder: Path) -> None:
     np.savez(folder / "digits.npz", images=pixels, labels=np.arange(60) % 2)
     Image.fromarray(pixels[0]).save(folder / "seven.png")
     Image.fromarray(pixels[1]).save(folder / "boot.png")
+    for place, many in (("spoken", 40), ("unheard", 4)):
+        (folder / place).mkdir()
+        for i in range(many):
+            save_tone(folder / place / f"{6 + i % 2}_someone_{i}.wav", 400 + 600 * (i % 2), 0.1, i)
+    save_tone(folder / "seven.wav", 1000, 0.1)
     (folder / "story.txt").write_text("The street was wide. It was too wide.\n")
     (folder / "texts.txt").write_text("The street was wide.\nIt was too wide.\n")
 
