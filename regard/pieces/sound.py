@@ -12,9 +12,9 @@ from regard.text import Word
 
 def spans(loudness: NDArray[np.uint8], frames: int, step: float) -> Pieces:
     """A spectrogram (bands, all frames) cut into spans of ``frames`` frames, ``step`` seconds
-    each; a span is named by its seconds: "0.05–0.10"."""
+    each; a span is named by its seconds: "0.05–0.10 s"."""
     starts = range(0, loudness.shape[1], frames)
-    labels = [f"{start * step:.2f}–{(start + frames) * step:.2f}" for start in starts]
+    labels = [f"{start * step:.2f}–{(start + frames) * step:.2f} s" for start in starts]
     no = [False] * len(labels)
     return Pieces(
         labels,

@@ -45,7 +45,7 @@ def test_the_model_s_own_probabilities(tmp_path: Path, model: str) -> None:
         assert verdict.pieces is None
         return
     assert verdict.pieces is not None
-    assert verdict.pieces.labels == ["0.00–0.05", "0.05–0.10", "0.10–0.15"]
+    assert verdict.pieces.labels == ["0.00–0.05 s", "0.05–0.10 s", "0.10–0.15 s"]
     np.testing.assert_allclose(verdict.weights, expected.weights[0].detach(), atol=1e-6)
 
 

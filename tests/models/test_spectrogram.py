@@ -53,9 +53,8 @@ def test_a_tone_is_loudest_in_its_band_at_every_rate() -> None:
 
 def test_how_loud_it_was_recorded_does_not_count() -> None:
     heard = tone(700, 0.2)
-    np.testing.assert_array_equal(
-        spectrogram(Wave(heard, 8000), 11, 17), spectrogram(Wave(heard / np.float32(16), 8000), 11, 17)
-    )
+    one, other = (spectrogram(Wave(heard / np.float32(by), 8000), 11, 17) for by in (1, 16))
+    np.testing.assert_array_equal(one, other)
 
 
 def test_silence_is_filled_in_and_the_rest_is_left_out() -> None:

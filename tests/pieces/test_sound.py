@@ -11,7 +11,7 @@ from regard.pieces.unknown import Unknown
 def test_spans() -> None:
     loudness = np.arange(3 * 15, dtype=np.uint8).reshape(3, 15)
     found = spans(loudness, 5, 0.010)
-    assert found.labels == ["0.00–0.05", "0.05–0.10", "0.10–0.15"]
+    assert found.labels == ["0.00–0.05 s", "0.05–0.10 s", "0.10–0.15 s"]
     assert found.places == [(0, 5), (5, 10), (10, 15)]
     assert found.backdrop is not None
     assert found.backdrop.kind == "spectrogram"

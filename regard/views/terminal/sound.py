@@ -36,10 +36,10 @@ def print_sound(sound: Pieces, weights: NDArray[np.float32], title: str, console
         shares = spread[columns] / (float(weights.max()) or 1.0)
         for line in half_blocks(_colours(np.stack([shares, shares]))):
             console.print(line, no_wrap=True, overflow="crop")
-    console.print(Text("seconds     share of what it decided from", style="dim"))
+    console.print(Text("share of what it decided from, the largest first", style="dim"))
     for i in np.argsort(-weights, kind="stable")[:5].tolist():
         bar = "█" * round(40 * float(weights[i]))
-        console.print(Text(f"{sound.labels[i]:<11} {100 * weights[i]:5.1f} %  {bar}".rstrip()))
+        console.print(Text(f"{sound.labels[i]:<12} {100 * weights[i]:5.1f} %  {bar}".rstrip()))
 
 
 def _colours(shares: NDArray[np.floating]) -> NDArray[np.uint8]:

@@ -25,7 +25,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def train(folder: Path, name: str, *more: str) -> Done:
-    flags = "--size tiny --epochs 6 --threads 1 --batch-tokens 40".split()
+    flags = ["--size", "tiny", "--epochs", "6", "--threads", "1", "--batch-tokens", "40"]
     flags += ["--set", "data.seconds=0.2", "--set", "data.bands=8"]
     return regard(
         "train", "classify", "--sounds", "tones", *flags, *more, "-o", name, folder=folder

@@ -28,10 +28,10 @@ def test_a_pipe_gets_the_strongest_spans() -> None:
     lines = shown(terminal=False).splitlines()
     assert lines[1:] == [
         "what it decided by",
-        "seconds     share of what it decided from",
-        f"0.05–0.10    50.0 %  {'█' * 20}",
-        f"0.10–0.15    30.0 %  {'█' * 12}",
-        f"0.00–0.05    20.0 %  {'█' * 8}",
+        "share of what it decided from, the largest first",
+        f"0.05–0.10 s   50.0 %  {'█' * 20}",
+        f"0.10–0.15 s   30.0 %  {'█' * 12}",
+        f"0.00–0.05 s   20.0 %  {'█' * 8}",
     ]
 
 
