@@ -21,6 +21,7 @@ from PIL import Image
 
 from regard.worked.source import shipped
 from tests.cli.run import ROOT, Done, regard
+from tests.sounds import save_tone
 
 PAGES = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
 LINE = re.compile(r"^(\$ )?((?:cat \S+ \| )?regard (?:.*\\\n)*.*)$", re.MULTILINE)
@@ -155,6 +156,11 @@ def stand_ins(folder: Path) -> None:
     events = [f"{u}\tfilm{(u + k) % 11}\t{k}\n" for u in range(9) for k in range(6)]
     (folder / "events.tsv").write_text("".join(events))
     (folder / "titles.tsv").write_text("".join(f"film{k}\tFilm {k}\n" for k in range(11)))
+    for place, many in (("spoken", 40), ("unheard", 4)):
+        (folder / place).mkdir()
+        for i in range(many):
+            save_tone(folder / place / f"{6 + i % 2}_someone_{i}.wav", 400 + 600 * (i % 2), 0.1, i)
+    save_tone(folder / "seven.wav", 1000, 0.1)
     (folder / "story.txt").write_text("The street was wide. It was too wide.\n")
     (folder / "texts.txt").write_text("The street was wide.\nIt was too wide.\n")
 

@@ -17,6 +17,7 @@ OPTIONS = {
     "images": ("images",),
     "forecast": ("series",),
     "recommend": ("history",),
+    "sounds": ("sounds",),
 }
 """Which options go with which kind of model."""
 
@@ -41,6 +42,7 @@ OPTIONS = {
 @click.option("--images", metavar="DIR|FILE", help="Image classifier: labelled images.")
 @click.option("--series", metavar="FILE", help="Forecaster: a table with times and numbers.")
 @click.option("--history", metavar="FILE", help="Recommender: where its table is now.")
+@click.option("--sounds", metavar="DIR", help="Sound classifier: labelled wav files.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write the figures as JSON.")
 def evaluate(model: str, json_to: str | None, **options: Any) -> None:
     """Score a model on text that it has not seen.
@@ -48,7 +50,7 @@ def evaluate(model: str, json_to: str | None, **options: Any) -> None:
     \b
     A translator: BLEU and chrF, as a whole and by sentence length.
     A language model: perplexity.
-    A classifier, of sentences or images: accuracy, and which label was taken for which.
+    A classifier, of sentences, images or sounds: accuracy, and which label was taken for which.
     A forecaster: MSE, MAE and MASE, beside the last value, the last season and a linear map.
     A recommender: HR@10 and NDCG@10 of all items, beside two baselines.
 

@@ -22,6 +22,7 @@ from regard.cli.shared.output import (
     write_trace_page,
 )
 from regard.cli.shared.series import SeriesOptions, series_options
+from regard.cli.shared.sound import read_sound
 from regard.errors import RegardError
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ LONG = 500
 @click.option("--at", metavar="TIME", help="With --series: forecast from this time on.")
 @click.option("--user", metavar="USER", help="With a recommender: what it recommends, and why.")
 @click.option("--history", metavar="FILE", help="Of this table, not of the one it was trained on.")
+@click.option("--sound", metavar="FILE", help="Read a wav file, with a model of sounds.")
 @click.option("--layer", type=Whole(0), help="This layer's attention, from 0; else the last one's.")
 @click.option("--head", type=Whole(0), help="Transformer: this head's, from 0; else their mean.")
 @click.option("--all", "everything", is_flag=True, help="Every layer and head, one by one.")
@@ -76,6 +78,7 @@ def read(
     at: str | None,
     user: str | None,
     history: str | None,
+    sound: str | None,
     layer: int | None,
     head: int | None,
     everything: bool,
@@ -103,6 +106,7 @@ def read(
     regard read --image boot.png
     regard read --model runs/load --series load.csv --png forecast.png
     regard read --model runs/items --user 7
+    regard read --model runs/spoken --sound seven.wav
 
     Each line is one more word: the bits that it was unexpected by, and the words read so far with
     the attention that the new word gives them, in hundredths. A classifier shows its label and the
@@ -113,7 +117,7 @@ def read(
     if series is not None:
         from regard.cli.shared.forecast import ForecastOptions, read_forecast
 
-        if sentences or any((file, image, user, history, everything, trace_to, words)):
+        if sentences or any((file, image, sound, user, history, everything, trace_to, words)):
             raise RegardError(
                 "--series is read alone: of the other options it takes --model, --at, --layer, "
                 "--head, --json, --csv, --png, --html"
@@ -127,6 +131,10 @@ def read(
         if value is not None:
             raise RegardError(f"--{name} is of a forecast: it goes with --series")
     unlike = (file, everything or None, trace_to, words, *sentences)
+    if sound is not None:
+        _check_alone("sound", "--json, --html", *unlike, image, user, history, layer, head)
+        read_sound(model, sound, json_to, html_to)
+        return
     if image is not None:
         _check_alone("image", "--json, --html", *unlike, user, history, layer, head)
         read_image(model or "fashion", image, json_to, html_to)

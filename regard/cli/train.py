@@ -31,6 +31,7 @@ FLAGS = {
     "text": "data.text",
     "data": "data.file",
     "images": "data.images",
+    "sounds": "data.sounds",
     "train_share": "data.train_share",
     "series": "data.series",
     "horizon": "data.horizon",
@@ -68,6 +69,8 @@ FLAGS = {
     "start": "train.start",
 }
 """Options that are short for a setting."""
+PICTURES = ("images", "sounds")
+"""What classifiers read besides sentences; each is a setting of the data and a task."""
 
 SHARED = [
     click.option("--vocabulary", type=int, metavar="N", help="How many tokens."),
@@ -196,7 +199,8 @@ def lm(**options: Any) -> None:
 @train.command()
 @click.option("--data", metavar="FILE", help="A label and a sentence a line; - is stdin.")
 @click.option("--images", metavar="DIR|FILE", help="Instead: images by label; IDX or npz file.")
-@click.option("--train-share", type=float, metavar="P", help="Images: train on this share.")
+@click.option("--sounds", metavar="DIR", help="Instead: wav files by label.")
+@click.option("--train-share", type=float, metavar="P", help="Of images, sounds: of this share.")
 @click.option("--vectors", metavar="FILE", help="Word vectors to start from, such as GloVe's.")
 @click.option("--valid", metavar="FILE", help="The same to validate on; else 1 % is set aside.")
 @click.option("--test", metavar="FILE", help="The same to test on; else 1 % is set aside.")
@@ -204,7 +208,7 @@ def lm(**options: Any) -> None:
     "--model",
     metavar="NAME",
     help="words, simple-rnn, simple-rnn+attention, lstm, lstmn, transformer; "
-    "of images patches, conv, average.",
+    "of images and sounds patches, conv, average.",
 )
 @click.option("--size", metavar="SIZE", help="tiny, small or base.")
 @click.option(
@@ -212,13 +216,14 @@ def lm(**options: Any) -> None:
 )
 @shared
 def classify(**options: Any) -> None:
-    """Train a classifier on labelled sentences or images.
+    """Train a classifier on labelled sentences, images or sounds.
 
     \b
     regard train classify --data reviews.tsv --model lstmn -o runs/reviews
     regard train classify --data stsa.binary.train --valid stsa.binary.dev \\
         --test stsa.binary.test --level space --model words -o runs/words
     regard train classify --images digits.npz --model patches -o runs/digits
+    regard train classify --sounds spoken --model patches -o runs/spoken
 
     The label comes first, then a tab or a space, then the sentence. All settings with a sentence
     for each: 'regard docs classify'. 'regard evaluate' gives accuracy and confusion on the test
@@ -296,10 +301,11 @@ def run(task: str, options: dict[str, Any], reverse: bool = False) -> None:
     settings = gathered(config, flags, assignments)
     if reverse:
         settings["data"] = reversed_sides(settings.get("data", {}))
+    kind = _kind(settings, output, resume) if task == "classify" else task
     if find:
         from regard.train.run.findrate import find_rate, format_found
 
-        click.echo(format_found(find_rate(job_of(task), settings, click.echo)))
+        click.echo(format_found(find_rate(job_of(kind), settings, click.echo)))
         return
     from regard.train.run.distributed import MainProcessError
     from regard.train.run.progress import format_outcome, progress_on
@@ -309,7 +315,7 @@ def run(task: str, options: dict[str, Any], reverse: bool = False) -> None:
     progress = progress_on() if main else None
     try:
         outcome = train_model(
-            job_of("images" if task == "classify" and _images(settings, output, resume) else task),
+            job_of(kind),
             settings,
             output,
             resume=resume,
@@ -328,14 +334,20 @@ def run(task: str, options: dict[str, Any], reverse: bool = False) -> None:
         click.get_current_context().exit(130)
 
 
-def _images(settings: dict[str, Any], output: str, resume: bool) -> bool:
-    """Whether images are classified: they are given, or the run that goes on has them."""
-    if "images" in settings.get("data", {}):
-        return True
-    from regard.store.folder import RunFolder
+def _kind(settings: dict[str, Any], output: str | None, resume: bool) -> str:
+    """Of what a classifier is: of what is given, or of what the run that goes on has."""
+    given = [kind for kind in PICTURES if kind in settings.get("data", {})]
+    if len(given) > 1:
+        raise RegardError("--images and --sounds are two kinds of data: give one")
+    if given:
+        return given[0]
+    if resume and output is not None:
+        from regard.store.folder import RunFolder
 
-    folder = RunFolder(output)
-    return resume and folder.config.exists() and folder.read_config().get("task") == "images"
+        folder = RunFolder(output)
+        task = folder.read_config().get("task") if folder.config.exists() else None
+        return task if task in PICTURES else "classify"
+    return "classify"
 
 
 def job_of(task: str) -> Job[Any, Any, Any, Any, Any]:
@@ -345,8 +357,10 @@ def job_of(task: str) -> Job[Any, Any, Any, Any, Any]:
     from regard.train.tasks.images import ClassifyImages
     from regard.train.tasks.lm import Language
     from regard.train.tasks.recommend import Recommend
+    from regard.train.tasks.sounds import ClassifySounds
     from regard.train.tasks.translate import Translate
 
     jobs: list[Job[Any, Any, Any, Any, Any]]
-    jobs = [Translate(), Language(), Classify(), ClassifyImages(), Forecasts(), Recommend()]
+    jobs = [Translate(), Language(), Classify(), ClassifyImages(), ClassifySounds(), Forecasts()]
+    jobs.append(Recommend())
     return next(job for job in jobs if job.task == task)

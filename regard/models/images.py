@@ -2,7 +2,7 @@
 
 Shapes::
 
-    images (B, channels, rows, columns), from 0 to 1; patches (B, n, patch² · channels)
+    images (B, channels, rows, columns), from 0 to 1; patches (B, n, pixels · channels)
     logits (B, labels); weights (B, n)
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import isqrt
+from math import isqrt, prod
 from typing import Any, ClassVar
 
 import torch
@@ -46,7 +46,9 @@ class ImageConfig(ModelConfig):
     labels: tuple[str, ...]
     """The names of the classes."""
     patch: int = 0
-    """patches, average: pixels on a side of a patch; it must divide rows and columns."""
+    """patches, average: pixels of a patch from left to right; it must divide the columns."""
+    height: int = 0
+    """patches, average: and from top to bottom, a divisor of rows; 0: the same."""
     width: int = 0
     """patches, average: of the vector of a patch."""
     layers: int = 0
@@ -72,13 +74,13 @@ class ImageConfig(ModelConfig):
             yield f"model must be one of {', '.join(IMAGE_DESIGNS)}, got {self.model!r}"
             return
         own = {
-            "patches": ("patch", "width", "layers", "heads", "feedforward"),
-            "average": ("patch", "width"),
+            "patches": ("patch", "height", "width", "layers", "heads", "feedforward"),
+            "average": ("patch", "height", "width"),
             "conv": ("hidden",),
         }[self.model]
         for name in ("rows", "columns", "channels", *own):
-            yield from whole(name, getattr(self, name), 1)
-        for name in ("patch", "width", "layers", "heads", "feedforward", "hidden"):
+            yield from whole(name, getattr(self, name), 0 if name == "height" else 1)
+        for name in ("patch", "height", "width", "layers", "heads", "feedforward", "hidden"):
             if name not in own and getattr(self, name) != 0:
                 yield f"{self.model} has no {name}: leave it out, got {getattr(self, name)!r}"
         yield from share("dropout", self.dropout)
@@ -86,14 +88,12 @@ class ImageConfig(ModelConfig):
 
     def _fit(self) -> Iterator[str]:
         """What is wrong between the settings."""
-        sizes = (self.rows, self.columns, self.patch, self.heads, self.width)
+        sizes = (self.rows, self.columns, self.patch, self.height, self.heads, self.width)
         if not all(isinstance(size, int) for size in sizes):
             return
-        if self.patch > 0 and (self.rows % self.patch or self.columns % self.patch):
-            yield (
-                f"patch must divide the image, {self.rows} x {self.columns} pixels; "
-                f"got {self.patch}"
-            )
+        if self.patch > 0 and (self.rows % self.sides[0] or self.columns % self.patch):
+            got = f"{self.height} x {self.patch}" if self.height else self.patch
+            yield f"patch must divide the image, {self.rows} x {self.columns} pixels; got {got}"
         if self.heads > 0 and self.width % self.heads:
             yield f"heads must divide width, got {self.heads} and {self.width}"
         if self.model == "conv" and min(self.rows, self.columns) < 4:
@@ -103,9 +103,14 @@ class ImageConfig(ModelConfig):
         return super().to_dict() | {"labels": list(self.labels)}
 
     @property
+    def sides(self) -> tuple[int, int]:
+        """Rows and columns of pixels of a patch."""
+        return self.height or self.patch, self.patch
+
+    @property
     def grid(self) -> tuple[int, int]:
         """Rows and columns of patches."""
-        return self.rows // self.patch, self.columns // self.patch
+        return self.rows // self.sides[0], self.columns // self.patch
 
 
 def sized_images(
@@ -116,10 +121,12 @@ def sized_images(
     columns: int,
     channels: int,
     labels: tuple[str, ...],
+    sides: tuple[int, int] | None = None,
     **own: Any,
 ) -> ImageConfig:
     """The config of a design in a named ``size``; ``own`` replaces single settings.
 
+    ``sides``: rows and columns of pixels of a patch, where it is not the usual square.
     ``conv`` gets as many hidden units as give it the parameters of ``patches`` of that size.
     """
     check_size(model, IMAGE_DESIGNS, size)
@@ -129,15 +136,14 @@ def sized_images(
         "channels": channels,
         "labels": labels,
     }
-    of_patches: dict[str, Any] = {
-        "patch": usual_patch(rows, columns),
-        "dropout": 0.1,
-        **SHAPES[size],
-    }
+    cut_by = {"patch": usual_patch(rows, columns)}
+    if sides is not None:
+        cut_by = {"height": sides[0], "patch": sides[1]}
+    of_patches: dict[str, Any] = {"dropout": 0.1, **cut_by, **SHAPES[size]}
     if model == "patches":
         return ImageConfig(model=model, **given, **(of_patches | own))
     if model == "average":
-        chosen: dict[str, Any] = {name: of_patches[name] for name in ("patch", "width", "dropout")}
+        chosen = {name: of_patches[name] for name in (*cut_by, "width", "dropout")}
         return ImageConfig(model=model, **given, **(chosen | own))
     equal = sum(
         p.numel()
@@ -185,7 +191,7 @@ class ImageClassifier(nn.Module):
             )
             return
         down, across = config.grid
-        self.embed = nn.Linear(config.patch**2 * config.channels, config.width)
+        self.embed = nn.Linear(prod(config.sides) * config.channels, config.width)
         self.places = nn.Parameter(torch.randn(down * across, config.width) * 0.02)
         self.reader = Classifier(_reader_config(config))
 
@@ -194,7 +200,7 @@ class ImageClassifier(nn.Module):
         if self.config.model == "conv":
             logits = self.conv(images)
             return Decision(logits, logits.new_zeros(len(images), 0))
-        vectors = self.embed(cut(images, self.config.patch)) + self.places
+        vectors = self.embed(cut(images, self.config.sides)) + self.places
         lengths = torch.full((len(images),), vectors.shape[1], device=images.device)
         return self.reader.decide(vectors, lengths)
 
@@ -204,9 +210,10 @@ class ImageClassifier(nn.Module):
         return F.cross_entropy(logits, labels, reduction="sum", label_smoothing=smoothing)
 
 
-def cut(images: Tensor, patch: int) -> Tensor:
-    """Patches (B, n, patch² · channels) of images (B, channels, rows, columns), row by row."""
-    return F.unfold(images, patch, stride=patch).transpose(1, 2)
+def cut(images: Tensor, sides: tuple[int, int]) -> Tensor:
+    """Patches (B, n, pixels · channels) of images (B, channels, rows, columns), row by row;
+    ``sides`` are the rows and columns of a patch."""
+    return F.unfold(images, sides, stride=sides).transpose(1, 2)
 
 
 def _reader_config(config: ImageConfig) -> ClassifierConfig:

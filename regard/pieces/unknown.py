@@ -43,7 +43,7 @@ class Unknown:
 
 def _parts(pieces: Pieces) -> list[str]:
     """The user's own characters, those of neighbouring pieces of one word together."""
-    if pieces.placed and not pieces.text:  # of an image or a series every number is read
+    if pieces.backdrop is not None or (pieces.placed and not pieces.text):  # all of it is read
         return []
     parts: list[str] = []
     for word in pieces.words:

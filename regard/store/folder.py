@@ -47,6 +47,7 @@ TASKS = {
     "images": "image classifier",
     "forecast": "forecaster",
     "recommend": "recommender",
+    "sounds": "sound classifier",
 }
 """What was trained for each task."""
 
@@ -141,11 +142,11 @@ def _is_marian(folder: str | os.PathLike[str]) -> bool:
     return isinstance(config, dict) and config.get("model_type") == "marian"
 
 
-def load_image_classifier(folder: str | os.PathLike[str]) -> ImageClassifier:
-    """The image classifier of a run folder, ready to decide."""
+def load_image_classifier(folder: str | os.PathLike[str], task: str = "images") -> ImageClassifier:
+    """The image classifier of a run folder, ready to decide; or of "sounds", as images."""
     from regard.models.images import ImageClassifier, ImageConfig
 
-    run, config = _opened(folder, "images")
+    run, config = _opened(folder, task)
     return _weighted(run, ImageClassifier(ImageConfig.from_dict(config["model"])))
 
 

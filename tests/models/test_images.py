@@ -19,7 +19,7 @@ def size(model: ImageClassifier) -> int:
 
 def test_patches_row_by_row() -> None:
     image = torch.arange(24.0).reshape(1, 1, 4, 6)
-    assert cut(image, 2)[0].tolist() == [
+    assert cut(image, (2, 2))[0].tolist() == [
         [0, 1, 6, 7],
         [2, 3, 8, 9],
         [4, 5, 10, 11],

@@ -168,34 +168,70 @@ class LabelledConfig(SentencesConfig):
 
 
 @dataclass(frozen=True)
-class ImagesConfig:
-    """Where the images of a classifier come from."""
+class PicturesConfig:
+    """How images, or sounds as images, are divided."""
 
-    images: str | None = None
-    """A folder with a folder a label, an IDX file beside that of its labels, or an npz file."""
     valid: str | None = None
-    """The same to validate on; without one, a share of the images is set aside."""
+    """The same to validate on; without one, a share of them is set aside."""
     test: str | None = None
     """The same to test on after training; without one, a share is set aside."""
     valid_share: float = 0.1
-    """The share of the images set aside to validate on."""
+    """The share set aside to validate on."""
     test_share: float = 0.1
     """The share set aside to test on."""
     train_share: float = 1.0
-    """Train on this share of the images that are left: how accuracy grows with their number."""
+    """Train on this share of those that are left: how accuracy grows with their number."""
     split_seed: int = 0
-    """Decides which images are set aside."""
+    """Decides which are set aside."""
 
     def __post_init__(self) -> None:
+        complain(self.problems())
+
+    def problems(self) -> list[str]:
+        """Everything that is wrong with the settings."""
         found = at_least(self, 0, "split_seed")
-        if not self.images:
-            found.append("images is missing: a folder, an IDX file or an npz file")
         for name in ("valid_share", "test_share"):
             if not 0 < getattr(self, name) < 0.5:
                 found.append(f"{name} must be above 0 and under 0.5, got {getattr(self, name)}")
         if not 0 < self.train_share <= 1:
             found.append(f"train_share must be above 0, at most 1, got {self.train_share}")
-        complain(found)
+        return found
+
+
+@dataclass(frozen=True)
+class ImagesConfig(PicturesConfig):
+    """Where the images of a classifier come from."""
+
+    images: str | None = None
+    """A folder with a folder a label, an IDX file beside that of its labels, or an npz file."""
+
+    def problems(self) -> list[str]:
+        found = super().problems()
+        if not self.images:
+            found.append("images is missing: a folder, an IDX file or an npz file")
+        return found
+
+
+@dataclass(frozen=True)
+class SoundsConfig(PicturesConfig):
+    """Where the sounds of a classifier come from, and how much of each is read."""
+
+    sounds: str | None = None
+    """A folder of wav files: in a folder a label, or named by it up to the first _."""
+    seconds: float = 1.0
+    """What is read of a sound, in steps of 0.05; shorter ones are filled up with silence."""
+    bands: int = 32
+    """Of the spectrogram, from 0 to 4,000 Hz."""
+
+    def problems(self) -> list[str]:
+        found = super().problems() + at_least(self, 4, "bands")
+        if not self.sounds:
+            found.append("sounds is missing: a folder of wav files")
+        if self.bands > 128:
+            found.append(f"bands must be at most 128, got {self.bands}")
+        if not 0.05 <= self.seconds <= 60:
+            found.append(f"seconds must be from 0.05 to 60, got {self.seconds}")
+        return found
 
 
 @dataclass(frozen=True)

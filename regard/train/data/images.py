@@ -33,6 +33,8 @@ class LabelledImages:
     pixels: NDArray[np.uint8]
     """(N, rows, columns, channels)"""
     labels: list[str]
+    shortened: int = 0
+    """Of sounds as images: how many were longer than what was read of them."""
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -48,10 +50,10 @@ class LabelledImages:
         found.update(np.ascontiguousarray(self.pixels).data)
         return found.hexdigest()
 
-    def parts(self, valid: float, test: float, seed: int) -> list[Part]:
+    def parts(self, valid: float, test: float, seed: int, what: str = "images") -> list[Part]:
         """Which part each image is for; an image that occurs twice is in one part."""
         names = [hashlib.sha256(image.tobytes()).hexdigest() for image in self.pixels]
-        return places(names, valid, test, seed, "images")
+        return places(names, valid, test, seed, what)
 
 
 def read_images(path: str | os.PathLike[str]) -> LabelledImages:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.errors import RegardError
+from regard.models.images import ImageClassifier
 from regard.models.reading import judge_sentence
 from regard.models.translators.translation import translate_texts
 from regard.store.folder import (
@@ -21,7 +22,7 @@ from regard.store.folder import (
     load_recommender,
     load_translator,
 )
-from regard.train.data.config import ImagesConfig, SeriesConfig
+from regard.train.data.config import ImagesConfig, SeriesConfig, SoundsConfig
 from regard.train.data.corpus import encode
 from regard.train.data.examples import Examples
 from regard.train.data.images import LabelledImages, read_images
@@ -29,13 +30,15 @@ from regard.train.data.labelled import check_labels, read_labelled
 from regard.train.data.pairs import Pair, read_aligned, read_pairs
 from regard.train.data.sentences import read_sentences
 from regard.train.data.series import divided_series
+from regard.train.data.sounds import read_sounds
 from regard.train.tasks.classify import Confusion, decide
 from regard.train.tasks.forecast import errors_of, ways_of
-from regard.train.tasks.images import divided_images, said_of
+from regard.train.tasks.images import DividedImages, divided_images, said_of
 from regard.train.tasks.metrics import bleu, by_length, chrf
 from regard.train.tasks.perplexity import convention, score_text
 from regard.train.tasks.ranking import BASELINES, FIRST, Mean, Ranks, ranked
 from regard.train.tasks.recommend import Recommender, in_numbers, own_histories
+from regard.train.tasks.sounds import divided_sounds
 
 Figures = dict[str, Any]
 
@@ -144,20 +147,48 @@ def measure_classifier(
 def measure_images(run: RunFolder, name: str, images: str | None = None) -> Figures:
     """Accuracy of an image classifier, and which label was taken for which."""
     model = load_image_classifier(run.path)
-    held = _own_images(run, name) if images is None else read_images(images)
-    labels = list(model.config.labels)
+    if images is None:
+        data = ImagesConfig(**run.read_config()["data"])
+        held = _unchanged(run, name, divided_images(data), data.images, "--images FILE")
+    else:
+        held = read_images(images)
     shape = (model.config.rows, model.config.columns, model.config.channels)
     if held.pixels.shape[1:] != shape:
         raise RegardError(
             f"{name!r} reads images of {shape} (rows, columns, channels), got "
             f"{held.pixels.shape[1:]}"
         )
+    return {"images": len(held), **_of_pictures(model, held, name), "shown": []}
+
+
+def measure_sounds(run: RunFolder, name: str, sounds: str | None = None) -> Figures:
+    """Accuracy of a sound classifier, and which label was taken for which."""
+    model = load_image_classifier(run.path, "sounds")
+    if sounds is None:
+        data = SoundsConfig(**run.read_config()["data"])
+        held = _unchanged(run, name, divided_sounds(data), data.sounds, "--sounds DIR")
+    else:
+        held = read_sounds(sounds, model.config.rows, model.config.columns)
+    return {"sounds": len(held), **_of_pictures(model, held, name), "shown": []}
+
+
+def _unchanged(
+    run: RunFolder, name: str, found: DividedImages, path: str | None, option: str
+) -> LabelledImages:
+    """The test part of what the model was trained on, if it is still the same."""
+    config = run.read_config()
+    if found.digest != config["made"][config["task"]]:
+        raise RegardError(f"{path!r} has changed since {name!r} was trained on it: give {option}")
+    return found.test
+
+
+def _of_pictures(model: ImageClassifier, held: LabelledImages, name: str) -> Figures:
+    labels = list(model.config.labels)
     strange = sorted(set(held.labels) - set(labels))
     if strange:
         raise RegardError(f"{name!r} knows no label {strange[0]!r}: it has {', '.join(labels)}")
     right = [labels.index(label) for label in held.labels]
-    confused = _confused(labels, right, said_of(model, held.pixels))
-    return {"images": len(held), **confused, "shown": []}
+    return _confused(labels, right, said_of(model, held.pixels))
 
 
 def measure_recommender(run: RunFolder, name: str, history: str | None = None) -> Figures:
@@ -188,18 +219,6 @@ def measure_recommender(run: RunFolder, name: str, history: str | None = None) -
 
 def _ranking(ranks: Ranks) -> Figures:
     return {"hr": Mean.of(ranks.hits)._asdict(), "ndcg": Mean.of(ranks.gains)._asdict()}
-
-
-def _own_images(run: RunFolder, name: str) -> LabelledImages:
-    """The test part of what the model was trained on, read again."""
-    config = run.read_config()
-    data = ImagesConfig(**config["data"])
-    found = divided_images(data)
-    if found.digest != config["made"]["images"]:
-        raise RegardError(
-            f"{data.images!r} has changed since {name!r} was trained on it: give --images FILE"
-        )
-    return found.test
 
 
 def measure_forecaster(run: RunFolder, name: str, series: str | None = None) -> Figures:
@@ -248,6 +267,7 @@ MEASURES: dict[str, Callable[..., Figures]] = {
     "images": measure_images,
     "forecast": measure_forecaster,
     "recommend": measure_recommender,
+    "sounds": measure_sounds,
 }
 
 

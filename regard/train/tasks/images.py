@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import torch
@@ -16,13 +17,14 @@ from regard.files import name_of
 from regard.models.images import ImageClassifier, ImageConfig, sized_images, usual_patch
 from regard.text import visible
 from regard.train.config import TrainConfig
-from regard.train.data.config import ImagesConfig
+from regard.train.data.config import ImagesConfig, PicturesConfig
 from regard.train.data.images import LabelledImages, read_images
 from regard.train.settings import Tree
 from regard.train.tasks.job import Files, Job, Settings
 
 AT_ONCE = 256
 """Images of a batch while validating."""
+Held = TypeVar("Held", bound=PicturesConfig)
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class DividedImages:
     valid: LabelledImages
     test: LabelledImages
     digest: str
+    shortened: int = 0
+    """Of sounds: how many are longer than what is read of them."""
 
     @property
     def labels(self) -> list[str]:
@@ -46,8 +50,11 @@ class ImageTraining:
     score = "accuracy"
     higher = True
 
-    def __init__(self, model: ImageClassifier, data: DividedImages, config: TrainConfig) -> None:
-        self.model, self.config = model, config
+    def __init__(
+        self, model: ImageClassifier, data: DividedImages, config: TrainConfig, pieces: int
+    ) -> None:
+        """``pieces``: of an image, for the designs that cut it."""
+        self.model, self.config, self.pieces = model, config, pieces
         place = {label: i for i, label in enumerate(model.config.labels)}
         self.train, self.valid = data.train.pixels, data.valid.pixels
         self.train_labels = torch.tensor([place[x] for x in data.train.labels])
@@ -56,10 +63,7 @@ class ImageTraining:
     def batches(self, epoch: int) -> list[list[int]]:
         """All images in an order that (seed, epoch) decide, ``batch_tokens`` patches at once; for
         conv as many images as the others have."""
-        config = self.model.config
-        patch = config.patch or usual_patch(config.rows, config.columns)
-        pieces = config.rows // patch * (config.columns // patch)
-        many = max(1, self.config.batch_tokens // pieces)
+        many = max(1, self.config.batch_tokens // self.pieces)
         chance = np.random.Generator(np.random.PCG64([self.config.seed, epoch]))
         order = chance.permutation(len(self.train)).tolist()
         return [order[i : i + many] for i in range(0, len(order), many)]
@@ -90,22 +94,12 @@ class ImageTraining:
         return figures
 
 
-class ClassifyImages(Job[ImagesConfig, DividedImages, DividedImages, ImageConfig, ImageClassifier]):
-    """``regard train classify --images``."""
+class ClassifyPictures(Job[Held, DividedImages, DividedImages, ImageConfig, ImageClassifier]):
+    """What classifiers of images have in common, wherever the images come from."""
 
-    task = "images"
-    reads = "images"
-    data_config = ImagesConfig
     model_config = ImageConfig
     usual_model = "patches"
     usual_epochs = 20
-    undecided: ClassVar[Mapping[str, Any]] = {
-        "rows": 28,
-        "columns": 28,
-        "channels": 1,
-        "labels": ("0", "1"),
-    }
-    paths: ClassVar[Iterable[str]] = ("images", "valid", "test")
     rounded: ClassVar[tuple[str, ...]] = ("patches",)
 
     def recipe(self, model: Mapping[str, Any]) -> Tree:
@@ -113,19 +107,13 @@ class ClassifyImages(Job[ImagesConfig, DividedImages, DividedImages, ImageConfig
             "schedule": "cosine"
         }
 
-    def sized(self, model: str, size: str, **settings: Any) -> ImageConfig:
-        return sized_images(model, size, **settings)
-
     def build(self, config: ImageConfig) -> ImageClassifier:
         return ImageClassifier(config)
-
-    def read(self, data: ImagesConfig) -> DividedImages:
-        return divided_images(data)
 
     def fingerprint(self, read: DividedImages) -> str:
         return read.digest
 
-    def encode(self, read: DividedImages, learned: Files, data: ImagesConfig) -> DividedImages:
+    def encode(self, read: DividedImages, learned: Files, data: Held) -> DividedImages:
         return read
 
     def decided(self, corpus: DividedImages) -> Tree:
@@ -134,41 +122,85 @@ class ClassifyImages(Job[ImagesConfig, DividedImages, DividedImages, ImageConfig
         return {"rows": rows, "columns": columns, "channels": channels, "labels": labels}
 
     def make_task(
-        self, model: ImageClassifier, corpus: DividedImages, settings: Settings[ImagesConfig]
+        self, model: ImageClassifier, corpus: DividedImages, settings: Settings[Held]
     ) -> ImageTraining:
-        return ImageTraining(model, corpus, settings.train)
+        rows, columns = model.config.rows, model.config.columns
+        down, across = model.config.sides if model.config.patch else self.sides(rows, columns)
+        pieces = rows // down * (columns // across)
+        return ImageTraining(model, corpus, settings.train, pieces)
 
-    def summary(self, corpus: DividedImages, data: ImagesConfig) -> dict[str, Any]:
+    @abstractmethod
+    def sides(self, rows: int, columns: int) -> tuple[int, int]:
+        """Rows and columns of a patch, where the user says nothing."""
+
+    def summary(self, corpus: DividedImages, data: Held) -> dict[str, Any]:
         parts = {"train": corpus.train, "valid": corpus.valid, "test": corpus.test}
         return {name: len(part) for name, part in parts.items()} | {
             "size": list(corpus.train.pixels.shape[1:]),
             "labels": dict(Counter(corpus.train.labels)),
         }
 
-    def notes(self, corpus: DividedImages, data: ImagesConfig) -> Iterable[str]:
-        _, rows, columns, channels = corpus.train.pixels.shape
+    def notes(self, corpus: DividedImages, data: Held) -> Iterable[str]:
         yield (
-            f"{len(corpus.train):,} images to train on, {len(corpus.valid):,} to validate, "
-            f"{len(corpus.test):,} to test; {columns} x {rows} pixels, "
-            f"{'grey' if channels == 1 else 'in colours'}"
+            f"{len(corpus.train):,} {self.reads} to train on, {len(corpus.valid):,} to validate, "
+            f"{len(corpus.test):,} to test; {self.size(corpus.train)}"
         )
         counts = Counter(corpus.train.labels)
         yield f"labels: {', '.join(f'{visible(k)} ({counts[k]:,})' for k in corpus.labels)}"
+
+    @abstractmethod
+    def size(self, images: LabelledImages) -> str:
+        """How large each of them is, for the user."""
+
+
+class ClassifyImages(ClassifyPictures[ImagesConfig]):
+    """``regard train classify --images``."""
+
+    task = "images"
+    reads = "images"
+    data_config = ImagesConfig
+    undecided: ClassVar[Mapping[str, Any]] = {
+        "rows": 28,
+        "columns": 28,
+        "channels": 1,
+        "labels": ("0", "1"),
+    }
+    paths: ClassVar[Iterable[str]] = ("images", "valid", "test")
+
+    def sized(self, model: str, size: str, **settings: Any) -> ImageConfig:
+        return sized_images(model, size, **settings)
+
+    def read(self, data: ImagesConfig) -> DividedImages:
+        return divided_images(data)
+
+    def sides(self, rows: int, columns: int) -> tuple[int, int]:
+        return (usual_patch(rows, columns),) * 2
+
+    def size(self, images: LabelledImages) -> str:
+        _, rows, columns, channels = images.pixels.shape
+        return f"{columns} x {rows} pixels, {'grey' if channels == 1 else 'in colours'}"
 
 
 def divided_images(data: ImagesConfig) -> DividedImages:
     """Read and divide; the user's own validation and test files are kept whole."""
     assert data.images is not None, "ImagesConfig checks this"
-    main = read_images(data.images)
-    given = [read_images(path) if path else None for path in (data.valid, data.test)]
-    for path, part in zip((data.valid, data.test), given, strict=True):
-        if part and path and part.pixels.shape[1:] != main.pixels.shape[1:]:
+    return divided(data, data.images, read_images, "images")
+
+
+def divided(
+    data: PicturesConfig, path: str, read: Callable[[str], LabelledImages], what: str
+) -> DividedImages:
+    """What ``read`` finds at ``path``, divided; ``what`` they are, for errors."""
+    main = read(path)
+    given = [read(other) if other else None for other in (data.valid, data.test)]
+    for other, part in zip((data.valid, data.test), given, strict=True):
+        if part and other and part.pixels.shape[1:] != main.pixels.shape[1:]:
             raise DataError(
-                f"the images of {name_of(path)} are {part.pixels.shape[1:]}, those to train on "
+                f"the {what} of {name_of(other)} are {part.pixels.shape[1:]}, those to train on "
                 f"{main.pixels.shape[1:]}: rows, columns and channels must be the same"
             )
     shares = 0.0 if given[0] else data.valid_share, 0.0 if given[1] else data.test_share
-    found = main.parts(*shares, data.split_seed)
+    found = main.parts(*shares, data.split_seed, what)
     rows = {
         part: [i for i, place in enumerate(found) if place == part]
         for part in ("train", "valid", "test")
@@ -176,14 +208,15 @@ def divided_images(data: ImagesConfig) -> DividedImages:
     keep = max(1, round(data.train_share * len(rows["train"])))
     chance = np.random.Generator(np.random.PCG64([data.split_seed, 1]))
     kept = sorted(chance.permutation(rows["train"])[:keep].tolist())
-    digest = " ".join(part.digest()[:16] for part in (main, *given) if part)
+    everything = [part for part in (main, *given) if part]
     made = DividedImages(
         main.some(kept),
         given[0] or main.some(rows["valid"]),
         given[1] or main.some(rows["test"]),
-        digest,
+        " ".join(part.digest()[:16] for part in everything),
+        sum(part.shortened for part in everything),
     )
-    _check_labels(made, data.images)
+    _check_labels(made, path)
     return made
 
 

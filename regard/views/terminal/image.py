@@ -31,14 +31,20 @@ def print_image(
         return
     left = _small(_marked(image, chosen), (console.width - 4) // 2)
     right = _small(_glowing(image, grid / most if most else grid), (console.width - 4) // 2)
-    for top in range(0, len(left) - 1, 2):
-        line = Text()
-        for part in (left, right):
-            for above, below in zip(part[top], part[top + 1], strict=True):
-                line.append(SIGN, style=f"{_rgb(above)} on {_rgb(below)}")
-            line.append("  ")
-        console.print(line, no_wrap=True, overflow="crop")
+    for one, other in zip(half_blocks(left), half_blocks(right), strict=True):
+        console.print(one.append("  ").append(other), no_wrap=True, overflow="crop")
     _print_strongest(image, weights, console)
+
+
+def half_blocks(pixels: NDArray[np.uint8]) -> list[Text]:
+    """Two rows of pixels a line."""
+    lines = []
+    for upper, lower in zip(pixels[::2], pixels[1::2], strict=True):
+        line = Text()
+        for above, below in zip(upper, lower, strict=True):
+            line.append(SIGN, style=f"{_rgb(above)} on {_rgb(below)}")
+        lines.append(line)
+    return lines
 
 
 def _print_strongest(

@@ -82,7 +82,7 @@ def ranking_lines(figures: Mapping[str, Any]) -> list[str]:
 
 def classifier_lines(figures: Mapping[str, Any]) -> list[str]:
     """Accuracy, beside that of always saying the same."""
-    what = "images" if "images" in figures else "sentences"
+    what = next(name for name in ("images", "sounds", "sentences") if name in figures)
     lines = [f"{figures[what]:,} {what}"]
     if figures.get("empty"):
         lines.append(f"{figures['empty']:,} lines left out: they have no sentence")
