@@ -412,8 +412,8 @@ export const CHINESE = {
   "This model puts out a vector of the sentence. Change something, and see how it turns.":
     "这个模型输出一个句子向量。改动一处，看它如何转动。",
   "The vector of the sentence: its cosine with the unchanged one": "句子向量：与未改动时的余弦",
-  "This file holds what came out when one word was masked or one head removed at a time. What is greyed was not computed when it was written: 'regard serve' carries every change through the model.":
-    "本文件存有每次遮住一个词或去掉一个头时的结果。灰色的在写文件时没有计算：regard serve 会把每个改动带过整个模型。",
+  "This file holds what came out of one change at a time. What is greyed was not computed when it was written: 'regard serve' carries every change through the model.":
+    "本文件存有每次只改一处时的结果。灰色的在写文件时没有计算：regard serve 会把每个改动带过整个模型。",
   "Change any number: what follows from it is computed again, here in the page.":
     "改动任何一个数：由它得出的一切都在本页重新计算。",
   "Back to the file's numbers": "恢复文件中的数",

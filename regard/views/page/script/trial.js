@@ -45,7 +45,7 @@ export class Trial {
     this.output = make("div", { class: "trial-output", role: "status" });
     this.title = make("summary", {});
     this.element = make("details", { class: "trial", hidden: true });
-    put(this.element, this.title, this.output, this.controls);
+    put(this.element, this.title, make("div", { class: "trial-body" }, this.output, this.controls));
   }
 
   /** Another text, or another model. @param {SubjectData} subject @param {Carrier} carrier
