@@ -14,11 +14,13 @@ import torch
 from regard.attention import Mask
 from regard.errors import RegardError
 from regard.live.carried import CarriedModel
-from regard.live.file import live_html
+from regard.live.file import live_html, save_live
 from regard.live.proof import proofs
 from regard.models.translators.bahdanau import Annotations, Bahdanau
 from regard.models.translators.translation import translate_texts
+from tests.browser import Open
 from tests.live.conftest import SENTENCES, TOLD, Living
+from tests.views.page.test_axe import AXE, FINDINGS
 
 PAGE = Path(__file__).parents[1] / "views" / "page"
 SENTENCE = "Er hat den Schlüssel vergessen."
@@ -145,6 +147,26 @@ def test_it_is_named_readable_and_alone(first: Living) -> None:
     assert page.evaluate((PAGE / "unnamed.js").read_text()) == []
     assert page.evaluate((PAGE / "faint.js").read_text()) == []
     first.sheet.clean()
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not here: make script fetches it")
+@pytest.mark.parametrize("model", [0, 4])
+def test_axe_finds_nothing(model: int, living: Living) -> None:
+    page = living.sheet.page
+    page.select_option(".live select", str(model))
+    living.settle()
+    page.evaluate("for (const one of document.querySelectorAll('.live details')) one.open = true")
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    assert page.evaluate(FINDINGS) == []
+
+
+def test_in_chinese_it_says_nothing_in_english(
+    carried: dict[str, CarriedModel], tmp_path: Path, opened: Open
+) -> None:
+    save_live(tmp_path / "near.html", [carried["near"]])
+    sheet = opened(tmp_path / "near.html", locale="zh-CN")
+    sheet.wait("!('running' in document.documentElement.dataset)")
+    assert sheet.page.evaluate((PAGE / "english.js").read_text()) == []
 
 
 def test_a_model_that_is_not_there_is_named(living: Living) -> None:

@@ -14,7 +14,7 @@ SCRIPT = Path(regard.__file__).parent / "views" / "page" / "script"
 SAID = re.compile(r'\b(?:t|phrase)\(\s*((?:"(?:[^"\\]|\\.)*"(?:\s*\+\s*)?)+)')
 ENTRY = re.compile(r'^  (?:("(?:[^"\\]|\\.)*")|(\w+)):\s+("(?:[^"\\]|\\.)*"),$', re.MULTILINE)
 NAME = re.compile(r"\{\w+\}")
-GIVEN = ("language.js", "engine.js", "live.js", "looked.js", "whole.js")
+GIVEN = ("language.js", "engine.js", "live.js", "looked.js")
 """Files that also say what a worker or the data gave them."""
 VIEWS = ("sentence", "steps", "head", "map", "overview", "reading", "compare")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from regard.pieces.outcome import ModelOutcome, Trials
 from regard.pieces.whole import Prediction
 from regard.views.page import save_html
@@ -11,6 +13,7 @@ from regard.views.page.whole import whole_data
 from tests.browser import Open
 from tests.pieces.wholes import by_hand
 from tests.views.page.cases import TOKENS, observed
+from tests.views.page.test_axe import AXE, FINDINGS
 
 
 def test_data() -> None:
@@ -32,11 +35,17 @@ def test_data() -> None:
     assert whole_data(way)["parts"] is None
 
 
-def test_the_view(tmp_path: Path, opened: Open) -> None:
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subject = observed(TOKENS).subject("text", model="toy")
     subject.whole, subject.start = by_hand(), {"view": "model"}
-    save_html(tmp_path / "way.html", subject)
-    sheet = opened(tmp_path / "way.html")
+    path = tmp_path_factory.mktemp("whole") / "way.html"
+    save_html(path, subject)
+    return path
+
+
+def test_the_view(file: Path, opened: Open) -> None:
+    sheet = opened(file)
     panel = sheet.page.locator("#view-model")
     assert panel.locator("mark").inner_text().strip() == "cat"
     text = panel.inner_text()
@@ -48,6 +57,20 @@ def test_the_view(tmp_path: Path, opened: Open) -> None:
     assert "[6.000 8.000 0.000" in " ".join(panel.inner_text().split())
     assert panel.locator("rect").count() == 6
     sheet.clean()
+
+
+def test_in_chinese_it_says_nothing_in_english(file: Path, opened: Open) -> None:
+    sheet = opened(file, locale="zh-CN")
+    assert "+ 注意力" in (sheet.page.text_content("#view-model svg") or "")
+    assert sheet.page.evaluate((Path(__file__).parent / "english.js").read_text()) == []
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not here: make script fetches it")
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 390)])
+def test_axe_finds_nothing(scheme: str, width: int, file: Path, opened: Open) -> None:
+    sheet = opened(file, width=width, color_scheme=scheme)
+    sheet.page.evaluate(AXE.read_text(encoding="utf-8"))
+    assert sheet.page.evaluate(FINDINGS) == []
 
 
 def test_a_page_without_it_has_no_tab(tmp_path: Path, opened: Open) -> None:

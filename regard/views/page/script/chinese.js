@@ -356,6 +356,15 @@ export const CHINESE = {
   "The model in this file: its weights, its proof, its licence":
     "此文件中的模型：其权重、验证与许可",
   "The parts sum to {total}; the logit is {score}.": "各部分之和为 {total}；logit 为 {score}。",
+  attention: "注意力",
+  "cross-attention": "交叉注意力",
+  "feed-forward": "前馈",
+  "handed on": "传下去的",
+  "next word": "下一个词",
+  "word in the blank": "空格中的词",
+  label: "标签",
+  "sentence vector": "句向量",
+  "The way as a picture": "这条路径的图示",
   "This page does not hold the way of a word; {how} writes one.":
     "本页没有一个词的路径；{how} 可以写出。",
   "Type a sentence …": "输入一个句子 …",

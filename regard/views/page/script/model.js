@@ -106,7 +106,7 @@ export function layerName(of, within = subject()) {
   if (name === "words") return t("Word alignment");
   if (name === "alignment") return t("Alignment");
   if (name === "readout") return t("Decision");
-  if (within.layers.length === 1)
+  if (within.layers.length === 1 && name !== `layer ${number}`)
     return name === "head" || name === "attention" ? t("Attention") : capital(name);
   const others = within.layers.filter((l) => l.data.name !== "readout");
   const kinds = new Set(others.map((l) => `${l.data.part} ${l.data.kind}`));

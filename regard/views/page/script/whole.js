@@ -43,10 +43,15 @@ function whole() {
 function buildWhole() {
   parts = {
     said: make("p", { class: "way-said" }),
-    picture: make("div", { class: "scroll" }),
+    picture: make("div", {
+      class: "scroll",
+      tabindex: 0,
+      role: "region",
+      "aria-label": t("The way as a picture"),
+    }),
     layer: make("section", {}),
     who: make("section", {}),
-    proof: make("p", { class: "quiet" }),
+    proof: make("p", { class: "quiet", lang: "en" }),
   };
   const { said, picture, layer, who, proof } = parts;
   const both = make("div", { class: "way-both" }, layer, who);
@@ -76,6 +81,25 @@ function updateTrial() {
   if (tried === data) return trial.follow();
   tried = data;
   trial.show(data, new StoredCarrier(data.trials), data.trials.before);
+}
+
+/** A part, a step or an output of the model by its name in the data, such as "+ attention".
+ * @param {string} name */
+function said(name) {
+  const [, sign, word] = /** @type {string[]} */ (/^([+=] )?(.*)$/.exec(name));
+  /** @type {Object<string, string>} */
+  const words = {
+    attention: t("attention"),
+    cross: t("cross-attention"),
+    "cross-attention": t("cross-attention"),
+    "feed-forward": t("feed-forward"),
+    "handed on": t("handed on"),
+    "next word": t("next word"),
+    "word in the blank": t("word in the blank"),
+    label: t("label"),
+    "sentence vector": t("sentence vector"),
+  };
+  return (sign ?? "") + (words[word] ?? word);
 }
 
 /** The text, the followed token marked. @param {WholeData} found */
@@ -109,10 +133,10 @@ function drawing() {
       role: "img",
       "aria-label": t("What each layer adds to the vector, and what is predicted"),
     },
-    kinds.map((kind, i) => head(LABEL + i * BAR, `+ ${t(kind)}`)),
+    kinds.map((kind, i) => head(LABEL + i * BAR, `+ ${said(kind)}`)),
     head(LABEL + kinds.length * BAR, "|x|"),
     rows,
-    found.predictions.length ? head(right, t(found.kind)) : null,
+    found.predictions.length ? head(right, said(found.kind)) : null,
     found.predictions.map((said, i) => prediction(said, i, right, text)),
   );
 }
@@ -146,7 +170,7 @@ function prediction(said, i, x, text) {
   const y = TOP + i * ROW;
   const wide = 130 * said.probability;
   return [
-    svg("text", { ...text, x, y }, shown(said.word, 16)),
+    svg("text", { ...text, x, y, class: "way-word" }, shown(said.word, 16)),
     svg("rect", {
       x: x + 120,
       y: y - 11,
@@ -178,7 +202,7 @@ function layerTable(found) {
     make(
       "tr",
       { title: meaning },
-      make("th", { scope: "row" }, t(name)),
+      make("th", { scope: "row" }, said(name)),
       make("td", {}, formula),
       make("td", {}, number(size, 3)),
       make("td", {}, `[${start.map((v) => number(v, 3)).join("  ")} …]`),
@@ -224,7 +248,7 @@ function whoSaidIt({ word, score, total, rows }) {
     make(
       "table",
       { class: "plain way-parts" },
-      tableHead([t("part"), t("logit"), ""]),
+      tableHead([t("part"), t("logit"), t("as a bar")]),
       make("tbody", {}, rows.slice(0, MOST_PARTS).map(line)),
     ),
   ];
