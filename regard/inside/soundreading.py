@@ -36,6 +36,14 @@ class SoundVerdict:
     read: float
     """and how much the model reads, filled up with silence."""
 
+    @property
+    def silent(self) -> float:
+        """The share of the weights of spans that begin after the sound has ended."""
+        frames = self.seconds / STEP
+        places = self.pieces.places if self.pieces else []
+        weights = zip(places, self.weights, strict=True)
+        return sum(float(weight) for place, weight in weights if place[0] >= frames)
+
 
 @torch.no_grad()
 def judge_sound(model: str, file: str, *, traced: bool = False) -> SoundVerdict:

@@ -47,6 +47,10 @@ def test_the_model_s_own_probabilities(tmp_path: Path, model: str) -> None:
     assert verdict.pieces is not None
     assert verdict.pieces.labels == ["0.00–0.05 s", "0.05–0.10 s", "0.10–0.15 s"]
     np.testing.assert_allclose(verdict.weights, expected.weights[0].detach(), atol=1e-6)
+    assert verdict.silent == 0
+    save_tone(tmp_path / "short.wav", 700, 0.05)
+    short = judge_sound(str(tmp_path), str(tmp_path / "short.wav"))
+    assert short.silent == pytest.approx(float(short.weights[1:].sum()))
 
 
 def test_the_trace_has_what_decided(tmp_path: Path) -> None:

@@ -63,3 +63,6 @@ def _print(verdict: SoundVerdict) -> None:
         console.print(said, highlight=False)
     if verdict.pieces is not None:
         print_sound(verdict.pieces, verdict.weights, "what it decided by", console)
+        if verdict.silent:
+            said = f"{100 * verdict.silent:.1f} % of it after the sound has ended, in silence"
+            console.print(f"{said} (at {verdict.seconds:.2f} s)", highlight=False)

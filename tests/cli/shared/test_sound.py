@@ -23,6 +23,10 @@ def test_text_json_and_page(folder: Path) -> None:
     done = regard("read", "--model", ".", "--sound", "a.wav", "--html", "a.html", folder=folder)
     assert done.returncode == 0, done.stderr
     assert "the model reads 0.15 s of 0.31: not the rest" in done.stdout
+    assert "in silence" not in done.stdout
+    save_tone(folder / "b.wav", 700, 0.05)
+    done = regard("read", "--model", ".", "--sound", "b.wav", folder=folder)
+    assert "% of it after the sound has ended, in silence (at 0.05 s)" in done.stdout
     page = (folder / "a.html").read_text()
     assert '"kind":"spectrogram"' in page.replace(" ", "")
     assert page.count("data:image/png;base64,") == 1
