@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Literal
 
 from regard.errors import RegardError
 
@@ -14,6 +11,10 @@ BackdropKind = Literal["image", "curve", "spectrogram"]
 AXES = {"image": (3, "rows, columns and 3 colours"), "curve": (2, "lines and steps")} | {
     "spectrogram": (2, "frequencies, the lowest first, and frames")
 }
+
+if TYPE_CHECKING:  # a command that only asks for help does not load NumPy
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)

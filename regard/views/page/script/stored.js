@@ -27,8 +27,8 @@ export class StoredCarrier {
 
   reason() {
     return t(
-      "This file holds what came out of one change at a time. What is greyed was not computed when " +
-        "it was written: 'regard serve' carries every change through the model.",
+      "This file holds what came out of one change at a time. What is greyed was not computed " +
+        "when it was written: 'regard serve' carries every change through the model.",
     );
   }
 
