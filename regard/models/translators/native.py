@@ -182,11 +182,30 @@ class NativeState(DecoderState):
 
 class _Made(NamedTuple):
     """A packed Transformer, and what it was made of: the parameters, kept so that no other tensor
-    comes to stand where one of them stood, and how often each had been changed."""
+    comes to stand where one of them stood, how often each had been changed, and some of its
+    numbers. An optimizer that is fused changes weights and does not count it."""
 
     native: NativeTransformer
     parameters: list[Tensor]
     versions: list[tuple[int, int]]
+    views: list[Any]
+    """The parameters as NumPy arrays, of the same memory."""
+    seen: list[float]
+
+    def stale(self, it: Kernel, versions: list[tuple[int, int]]) -> bool:
+        """Whether it must be made anew."""
+        return (
+            self.versions != versions or self.native.it is not it or _some(self.views) != self.seen
+        )
+
+
+def _some(views: list[Any]) -> list[float]:
+    """A few numbers of each array: any step of training changes some of them."""
+    return [
+        view.item(place)
+        for view in views
+        for place in (0, view.size // 3, 2 * view.size // 3, view.size - 1)
+    ]
 
 
 _made: WeakKeyDictionary[nn.Module, _Made] = WeakKeyDictionary()
@@ -203,10 +222,12 @@ def native_of(model: nn.Module, parts: TransformerParts) -> NativeTransformer | 
         return None
     made = _made.get(model)
     versions = [version(parameter) for parameter in parameters]
-    if made is None or made.versions != versions or made.native.it is not it:
+    if made is None or made.stale(it, versions):
         if not all(_plain(parameter) for parameter in parameters):
             return None
-        made = _made[model] = _Made(NativeTransformer(it, parts), parameters, versions)
+        views = [parameter.detach().numpy() for parameter in parameters]
+        native = NativeTransformer(it, parts)
+        made = _made[model] = _Made(native, parameters, versions, views, _some(views))
     return made.native
 
 

@@ -179,6 +179,18 @@ def test_changed_weights_are_seen() -> None:
     same()
 
 
+def test_a_fused_optimizer_does_not_count_its_changes_and_they_are_seen() -> None:
+    made = single()
+    first = run(made)
+    for parameter in made.parameters():
+        parameter.grad = torch.ones_like(parameter)
+    before = [parameter._version for parameter in made.parameters()]
+    torch.optim.AdamW(made.parameters(), lr=0.1, fused=True).step()
+    assert [parameter._version for parameter in made.parameters()] == before
+    assert not torch.allclose(run(made)[0][0], first[0][0])
+    compare(run(made), run(copy.deepcopy(made).double()))
+
+
 def test_damaged_tokens_and_copies() -> None:
     made, b = single(), batch()
     run(made)
