@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from regard.errors import ModelError
-from regard.inside.textmodel import TextModel
+from regard.inside.textmodel import TextModel, bounded
 from regard.models.reading import prepared
 from regard.models.translators.translation import translate_texts
 from regard.pieces.pieces import Pieces
@@ -32,7 +32,7 @@ class OwnLanguage(TextModel):
     def read(self, text: str, most: int | None = None) -> Pieces:
         check_text(text)
         pieces = learned_pieces(self.tokenizer, [prepared(self.tokenizer, text)])[0]
-        return pieces.after(SPECIAL[BOS], BOS)
+        return bounded(pieces.after(SPECIAL[BOS], BOS), most)
 
 
 class OwnClassifier(TextModel):
@@ -40,7 +40,7 @@ class OwnClassifier(TextModel):
 
     def read(self, text: str, most: int | None = None) -> Pieces:
         check_text(text)
-        return learned_pieces(self.tokenizer, [prepared(self.tokenizer, text)])[0]
+        return bounded(learned_pieces(self.tokenizer, [prepared(self.tokenizer, text)])[0], most)
 
     def run(self, tokens: Pieces, target: Pieces | None = None, *, last: bool = False) -> Any:
         with torch.no_grad():
@@ -56,7 +56,7 @@ class OwnTranslator(TextModel):
 
     def read(self, text: str, most: int | None = None) -> Pieces:
         check_text(text)
-        return learned_pieces(self.tokenizer, [text])[0].before(SPECIAL[EOS], EOS)
+        return bounded(learned_pieces(self.tokenizer, [text])[0].before(SPECIAL[EOS], EOS), most)
 
     def run(self, tokens: Pieces, target: Pieces | None = None, *, last: bool = False) -> Any:
         network: Any = self.network

@@ -36,6 +36,16 @@ MOST_WRITTEN = 128
 """Tokens that a model with a decoder writes if no target text is given."""
 
 
+def bounded(tokens: Pieces, most: int | None) -> Pieces:
+    """The tokens, if they are no more than ``most``."""
+    if most is not None and len(tokens) > most:
+        raise DataError(
+            f"the text has {len(tokens):,} tokens, more than --max-tokens {most:,}; nothing "
+            "is cut off: shorten it or raise the bound"
+        )
+    return tokens
+
+
 @dataclass
 class TextModel:
     """A model that reads text."""
@@ -75,12 +85,7 @@ class TextModel:
                 f"the text has more than {bound:,} tokens, the most here (--max-tokens, or the "
                 f"positions of {self.name}); nothing is cut off: give a shorter text, or its parts"
             )
-        tokens = read_text(self.tokenizer, text)
-        if most is not None and len(tokens) > most:
-            raise DataError(
-                f"the text has {len(tokens):,} tokens, more than --max-tokens {most:,}; nothing "
-                "is cut off: shorten it or raise the bound"
-            )
+        tokens = bounded(read_text(self.tokenizer, text), most)
         check_length(tokens, self.name, self.positions)
         return tokens
 

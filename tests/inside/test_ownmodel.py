@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from regard.errors import ModelError
+from regard.errors import DataError, ModelError
 from regard.inside.ownmodel import load_own
 from tests.inside.explain.wholes import own_classifier, own_language
 
@@ -25,6 +25,12 @@ def test_a_translator_writes_what_its_decoder_then_reads() -> None:
 def test_a_language_model_begins_with_a_mark() -> None:
     assert own_language("pre").read("the cat").labels[0] == "<s>"
     assert own_classifier().read("the cat").labels[0] != "<s>"
+
+
+def test_a_text_that_is_too_long_is_refused() -> None:
+    for model in (own_language("pre"), own_classifier(), load_own("transformer")):
+        with pytest.raises(DataError, match=r"tokens, more than --max-tokens 3; nothing is cut"):
+            model.read("the cat sat on the mat", 3)
 
 
 @pytest.mark.parametrize(("name", "verb"), [("bahdanau", "translate"), ("lstmn", "read")])
