@@ -43,8 +43,9 @@ MODELS ?= bahdanau transformer word-by-word encoder-decoder lstmn simple-rnn+att
 gallery: $(READY)
 	$(BIN)/regard live $(MODELS) --folder gallery
 
+# Two at a time; tests of one file stay together, for they share what is costly to make.
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: lint types script test
 
