@@ -20,7 +20,7 @@ export class Pieces {
     this.behind = make("div", { class: "behind", "aria-hidden": "true" });
     this.element = make(
       "div",
-      { class: `pieces ${side}`, role: "listbox", tabindex: 0, on },
+      { class: `pieces ${side}`, role: "listbox", tabindex: 0, "aria-label": t("The words"), on },
       this.chips,
       this.field,
     );
