@@ -144,9 +144,9 @@ def test_attend_takes_it_where_it_is_faster(kernels: list[Kernel]) -> None:
 
 
 def test_a_mask_changed_between_forward_and_back_is_an_error(kernels: list[Kernel]) -> None:
-    inputs = [torch.randn(1, 1, 3, 2, requires_grad=True) for _ in range(3)]
+    query, key, value = (torch.randn(1, 1, 3, 2, requires_grad=True) for _ in range(3))
     allowed = torch.ones(3, 3, dtype=torch.bool)
-    context = gradient.run(kernels[0], *inputs, Rule(1.0, as_mask(allowed)))
+    context = gradient.run(kernels[0], query, key, value, Rule(1.0, as_mask(allowed)))
     allowed[0, 0] = False
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         context.sum().backward()
