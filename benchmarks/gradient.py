@@ -14,6 +14,7 @@ import argparse
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
@@ -83,8 +84,7 @@ def compare(
     def ours() -> Tensor:
         return regard.attend(query, key, value, mask=mask).context
 
-    def both(attention: object) -> object:
-        assert callable(attention)
+    def both(attention: Callable[[], Tensor]) -> Callable[[], object]:
         return lambda: torch.autograd.grad(attention(), (query, key, value), upstream)
 
     ways = {"PyTorch": both(theirs), "regard": both(ours)}
