@@ -3,10 +3,9 @@
     python benchmarks/gradient.py [--variant avx2] [--threads 1,2] [--rounds N]
 
 The shapes are those of the package's models in training: batch 64, 4 heads, 10 to 60 tokens; all
-keys, causal, and padded (a boolean mask of the keys, sentences of half to full length). Then
-longer ones. Goals: 1.3 on the models' shapes, 1.0 on the others. Least times of interleaved
-rounds; exits with 1 if a goal is not met. ``--variant avx2`` holds PyTorch to AVX2 as
-benchmarks/kernel.py does.
+keys, causal, and padded (a boolean mask of the keys, sentences of half to full length). Then longer
+ones. Goals: 1.3 on the models' shapes, 1.0 on the others. Least times of interleaved rounds; exits
+with 1 if a goal is not met. ``--variant avx2`` holds PyTorch to AVX2 as benchmarks/kernel.py does.
 """
 
 from __future__ import annotations

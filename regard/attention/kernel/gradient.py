@@ -15,8 +15,8 @@ from regard.attention.rule import Rule
 from regard.attention.wanted import Wanted
 
 LEAST_ROWS, MOST_TOKENS = 1024, 2048
-"""Queries of all heads together, and queries or keys of one, between which the kernel was measured
-to be faster (benchmarks/gradient.py): below, PyTorch's calls cost less; beyond, nobody looked."""
+"""Queries of all heads together, and queries or keys of one. Fewer: a call from Python costs more
+than it gains, by an estimate from a busy machine. More than the second: nobody measured it."""
 
 
 def usable(query: Tensor, key: Tensor, value: Tensor) -> Kernel | None:
