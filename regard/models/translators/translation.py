@@ -12,8 +12,8 @@ from torch import Tensor
 
 from regard.errors import ConfigError, DataError
 from regard.models.sampling import Sampling
-from regard.models.translators.base import Translator
-from regard.models.translators.beam import Hypothesis, hypotheses
+from regard.models.translators.base import Hypothesis, Translator
+from regard.models.translators.beam import hypotheses
 from regard.models.translators.sample import sample_batch
 from regard.pieces.grouping import by_word
 from regard.pieces.pieces import Pieces
