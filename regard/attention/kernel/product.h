@@ -1,6 +1,9 @@
 // Products of a few rows: one pass over the weights, the rows in registers.
 #pragma once
 #include <math.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include "columns.h"
 #include "stack.h"
