@@ -20,11 +20,6 @@ constexpr int MOST = 6, WIDE = 2;
 #endif
 // MOST rows x (WIDE * W) columns is the largest tile of a product.
 
-template <int n>
-struct Whole {
-  static constexpr int value = n;
-};
-
 typedef int16_t Shorts __attribute__((vector_size(4 * W)));
 
 // 2 * W numbers of 8 bits, with 16.
