@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from regard.inside.explain.explained import Explained
 from regard.inside.explain.link import HeadLink, name_of
-from regard.inside.explain.model import Explained
 from regard.pieces.pieces import Pieces
 from regard.text import Word, aligned, quoted
 
