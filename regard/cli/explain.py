@@ -10,6 +10,7 @@ from regard.cli.shared.example import explain_file, explain_vectors
 from regard.cli.shared.explainoptions import OF_VECTORS, OF_WHOLE, ExplainOptions
 from regard.cli.shared.head import DEFAULT, explain_head
 from regard.cli.shared.input import read_text
+from regard.cli.shared.model import PARTS
 from regard.cli.shared.numbers import Real, Whole
 from regard.cli.shared.output import check_outputs
 from regard.cli.shared.whole import explain_way
@@ -38,12 +39,13 @@ from regard.files import check_readable
 )
 @click.option("--layer", type=Whole(0), help="Model: the layer to show, from 0.")
 @click.option("--to", metavar="WORD", help="Model: find the head that links --word to this word.")
+@click.option("--part", type=click.Choice(PARTS), help="Of a model with encoder and decoder.")
+@click.option("--target", metavar="TEXT", help="What a translator's decoder reads.")
 @click.option("--compare", metavar="SENTENCE", help="Model: the same head in another sentence.")
 @click.option("--all", "everything", is_flag=True, help="Model: every number of every vector.")
 @click.option("--whole", is_flag=True, help="Model: follow the word to the prediction.")
 @click.option("--parts", is_flag=True, help="Whole: what each head and layer adds to the logit.")
 @click.option("--said", metavar="WORD", help="Parts: of this word instead of the likeliest.")
-@click.option("--target", metavar="TEXT", help="Whole: what a translator's decoder reads.")
 @click.option(
     "--temperature", type=Real(0.01, 100), default=1.0, show_default=True, help="Whole: of softmax."
 )

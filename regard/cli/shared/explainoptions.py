@@ -15,8 +15,11 @@ OF_VECTORS = (
     *("causal", "skip_unknown"),
 )
 """Options that make an example of a sentence; a file has its own keys for these."""
-OF_WHOLE = ("parts", "said", "target", "temperature", "top")
-OF_MODELS = ("model", "layer", "to", "compare", "everything", "whole", *OF_WHOLE)
+OF_WHOLE = ("parts", "said", "temperature", "top")
+OF_MODELS = (
+    *("model", "layer", "to", "part", "target", "compare", "everything", "whole"),
+    *OF_WHOLE,
+)
 
 
 @dataclass(frozen=True)
@@ -31,12 +34,13 @@ class ExplainOptions:
     model: str
     layer: int | None
     to: str | None
+    part: str | None
+    target: str | None
     compare: str | None
     everything: bool
     whole: bool
     parts: bool
     said: str | None
-    target: str | None
     temperature: float
     top: int
     of_vectors: Mapping[str, Any]

@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from regard.cli.shared.explainoptions import ExplainOptions
-from regard.cli.shared.model import load_any
+from regard.cli.shared.model import load_any, read_part
 from regard.cli.shared.output import note_unknown, write_json, write_page
 from regard.errors import ModelError
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from regard.inside.explain.computed import ComputedModel
     from regard.inside.explain.explained import Explained
     from regard.inside.explain.observed import ObservedModel
     from regard.pieces.sheet import Subject
+    from regard.views.terminal.compare import Side
 
 DEFAULT = "minilm"
 
@@ -26,7 +29,7 @@ def explain_head(sentence: str, options: ExplainOptions) -> None:
         options.refuse("json_to", "form", "everything", why=why)
     if options.form is not None:
         options.refuse("everything", why="--form has its own tables")
-    model = _loaded(options.model)
+    model = _loaded(options)
     first = model.explain(sentence, options.word, options.to, options.layer, options.head)
     sides = [first]
     if compare is not None:
@@ -42,13 +45,16 @@ def explain_head(sentence: str, options: ExplainOptions) -> None:
         _write_page(options.html_to, model, sides, options.quietly)
 
 
-def _loaded(name: str) -> ComputedModel | ObservedModel:
+def _loaded(options: ExplainOptions) -> ComputedModel | ObservedModel:
     """On regard's own encoder if it is a BERT model; any other is observed."""
+    name = options.model
     from regard.inside.explain.computed import ComputedModel, computes
     from regard.store.shipped import is_own
 
     try:
         if not is_own(name) and computes(name):
+            why = f"it is for models with an encoder and a decoder, not {name}"
+            options.refuse("part", "target", why=why)
             return ComputedModel(name)
     except ModelError as error:
         if name != DEFAULT:
@@ -59,7 +65,8 @@ def _loaded(name: str) -> ComputedModel | ObservedModel:
     model = load_any(name, predicts=False)
     from regard.inside.explain.observed import ObservedModel
 
-    return ObservedModel(model)
+    part = read_part(model, options.part, options.target)
+    return ObservedModel(model, part, options.target)
 
 
 def _print(explained: Explained, form: str | None, everything: bool) -> None:
@@ -67,7 +74,7 @@ def _print(explained: Explained, form: str | None, everything: bool) -> None:
 
     from regard.inside.explain import captions
     from regard.views.terminal.console import make_console
-    from regard.views.terminal.head import Head, format_tokens, print_head
+    from regard.views.terminal.head import Head, print_head
     from regard.views.terminal.steps import print_steps
 
     console = make_console()
@@ -76,7 +83,8 @@ def _print(explained: Explained, form: str | None, everything: bool) -> None:
         head = Head(explained.trace, *place, console, layer=explained.layer, to=explained.to.start)
         head.everything = everything
         console.print(Text(captions.format_place(explained), style="bold"))
-        console.print(format_tokens(explained.reading.labels, explained.token))
+        for line in _texts(explained):
+            console.print(line)
         console.print(Text(captions.format_question(explained), style="italic"))
         console.print(Text(captions.format_choice(explained), style="yellow"))
         console.print()
@@ -93,29 +101,50 @@ def _print_comparison(first: Explained, second: Explained) -> None:
     from rich.text import Text
 
     from regard.inside.explain import captions
-    from regard.views.terminal.compare import Side, print_comparison
+    from regard.views.terminal.compare import print_comparison
     from regard.views.terminal.console import make_console
-    from regard.views.terminal.head import format_tokens
 
     console = make_console()
     console.print(Text(captions.format_place(first), style="bold"))
-    for side in (first, second):
-        console.print(format_tokens(side.reading.labels, side.token))
+    for line in (*_texts(first), *_texts(second)):
+        console.print(line)
     console.print(Text(captions.format_question(first), style="italic"))
     console.print(Text(captions.format_choice(first), style="yellow"))
     console.print()
-    left, right = (Side(e.reading.labels, e.token, e.scaled, e.weights) for e in (first, second))
-    print_comparison(left, right, console)
+    print_comparison(_side(first), _side(second), console)
     console.print()
     console.print(Text(captions.format_change(first, second), style="bold"))
     console.print(Text(captions.format_proof(first, second), style="bold"))
     console.print(Text(captions.format_limits(first), style="dim"))
 
 
+def _texts(explained: Explained) -> list[Text]:
+    """The tokens of what attends, and of what is attended to where that is another text."""
+    from rich.text import Text
+
+    from regard.inside.explain import captions
+    from regard.views.terminal.head import format_tokens
+
+    lines = [format_tokens(explained.reading.labels, explained.token)]
+    if explained.crosses:
+        lines.insert(0, format_tokens(explained.keys.labels, explained.to.start))
+    said = captions.format_decoding(explained)
+    return [*lines, Text(said, style="dim")] if said else lines
+
+
+def _side(explained: Explained) -> Side:
+    """What the other sentence is put beside."""
+    from regard.views.terminal.compare import Side
+
+    word = None if explained.crosses else explained.token
+    return Side(explained.keys.labels, word, explained.scaled, explained.weights)
+
+
 def _note_unknown(sides: list[Explained]) -> None:
     from regard.pieces.unknown import Unknown
 
-    note_unknown(Unknown(*(side.reading for side in sides)), sides[0].model)
+    read = (side.source or side.reading for side in sides)
+    note_unknown(Unknown(*read), sides[0].model)
 
 
 def _write_page(
@@ -145,7 +174,13 @@ def _subject(
             side.whole, text, model=side.model, notes=notes, start=start, text=side.reading
         )
     from regard.inside.look.page import subject_of_text
+    from regard.inside.observe.places import is_of
 
-    subject = subject_of_text(model.model, side.reading)
-    subject.start, subject.title = start, side.reading.text
+    read, target = (side.reading, None) if side.source is None else (side.source, side.reading)
+    subject = subject_of_text(model.model, read, target)
+    layers = [
+        sheet.number if is_of(side.part, sheet.kind, sheet.part) else None
+        for sheet in subject.sheets
+    ]
+    subject.start, subject.title = start | {"layer": layers.index(side.layer)}, read.text
     return subject

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 def explain_way(sentence: str, options: ExplainOptions) -> None:
     """The way of a word through all layers, to what the model puts out."""
     options.refuse("head", "form", "to", why="--whole follows a word through all heads")
+    options.refuse("part", why="--whole follows the decoder's word through all its attention")
     if options.said is not None and not options.parts:
         raise RegardError("--said names the word whose logit is split: it goes with --parts")
     model = load_any(options.model)
     from regard.inside.explain.whole import explain_whole, similarity
 
-    wanted = {name: getattr(options, name) for name in OF_WHOLE}
+    wanted = {name: getattr(options, name) for name in ("target", *OF_WHOLE)}
     with noted():
         found = explain_whole(model, sentence, options.word, **wanted)
         if options.compare is not None:

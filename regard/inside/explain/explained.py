@@ -35,6 +35,7 @@ class Explained:
     shape: tuple[int, int]
     """Layers, and heads of each."""
     reading: Pieces
+    """The text whose words attend."""
     layer: int
     head: int
     word: Word
@@ -47,6 +48,20 @@ class Explained:
     trace: Trace
     """Those of the embedding and of this layer."""
     proof: Proof
+    part: str = ""
+    """Of a model with an encoder and a decoder: whose attention, or "cross"."""
+    source: Pieces | None = None
+    """What the encoder read, if the words are those of a decoder."""
+
+    @property
+    def crosses(self) -> bool:
+        """Whether the words attend to another text than their own."""
+        return self.part == "cross"
+
+    @property
+    def keys(self) -> Pieces:
+        """The text that is attended to."""
+        return self.source if self.crosses and self.source is not None else self.reading
 
     @property
     def given(self) -> Array:
@@ -86,3 +101,8 @@ def check_place(name: str, shape: tuple[int, int], layer: int | None, head: int 
                 f"{name} has {count} {what}s, counted from 0: {what} must be from 0 to "
                 f"{count - 1}, got {number}"
             )
+
+
+def place_of(name: str, part: str) -> str:
+    """The model and, of one with an encoder and a decoder, which attention of it."""
+    return name + {"": "", "cross": ", cross-attention"}.get(part, f", {part}")

@@ -324,6 +324,8 @@ export const CHINESE = {
     "{word} 的 {most} 来自 {mark}，它不是词：这个头在此没有多少可说。词当中来自 {target} 的最多：{share}。",
   "{word} keeps {most} to itself; of the others, most comes from {target}: {share}.":
     "{word} 把 {most} 留给自己；其余中来自 {target} 的最多：{share}。",
+  "Having read {word}, the decoder takes {share} of what it looks up from {target}.":
+    "读过 {word} 之后，解码器查到的内容有 {share} 来自 {target}。",
   "To write {word}, the model takes {share} of what it reads from {target}.":
     "写 {word} 时，模型读取的内容有 {share} 来自 {target}。",
   "Reading {word}, the network takes {share} of what it remembers from {target}.":
