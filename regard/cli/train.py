@@ -167,7 +167,8 @@ def translate(reverse: bool, **options: Any) -> None:
 
 @train.command()
 @click.option("--text", metavar="FILE", help="A sentence a line, plain or gzip; - is stdin.")
-@click.option("--column", type=int, metavar="N", help="Of a table with tabs: the text's column.")
+@click.option("--column", type=int, metavar="N", help="Of a table: the text's column, from 1,")
+@click.option("--columns", metavar="text=NAME", help="or by its name in the first line.")
 @click.option("--unique", is_flag=True, default=None, help="Repeated sentences count once.")
 @click.option("--valid", metavar="FILE", help="A text to validate on; else 1 % is set aside.")
 @click.option("--test", metavar="FILE", help="A text to test on; else 1 % is set aside.")
@@ -198,6 +199,7 @@ def lm(**options: Any) -> None:
 
 @train.command()
 @click.option("--data", metavar="FILE", help="A label and a sentence a line; - is stdin.")
+@click.option("--columns", metavar="A=B,C=D", help="Of a table: label=stars,text=review.")
 @click.option("--images", metavar="DIR|FILE", help="Instead: images by label; IDX or npz file.")
 @click.option("--sounds", metavar="DIR", help="Instead: wav files by label.")
 @click.option("--train-share", type=float, metavar="P", help="Of images, sounds: of this share.")
