@@ -67,6 +67,7 @@ FLAGS = {
     "threads": "train.threads",
     "precision": "train.precision",
     "start": "train.start",
+    "freeze": "train.freeze",
 }
 """Options that are short for a setting."""
 PICTURES = ("images", "sounds")
@@ -92,9 +93,10 @@ SHARED = [
     click.option(
         "--from",
         "start",
-        metavar="RUN",
-        help="Begin with this run or shipped model.",
+        metavar="RUN|FILE",
+        help="Begin with this run, its weights, or a shipped model.",
     ),
+    click.option("--freeze", metavar="PARTS", help="Parts that stay as they begin: encoder,…"),
     click.option(
         "--config", metavar="FILE", help="Settings in TOML; options on this line come first."
     ),

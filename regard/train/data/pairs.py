@@ -33,7 +33,7 @@ def read_pairs(
     target_column: int = 2,
     columns: Sequence[str] = (),
 ) -> Examples[Pair]:
-    """Pairs from a table; columns count from 1, or have the names of the first line: ``columns``."""
+    """Pairs from a table; columns count from 1, or are ``columns`` by the first line's names."""
     if source_column == target_column or min(source_column, target_column) < 1:
         raise DataError(
             "source and target are two different columns counted from 1; "
