@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator
-from importlib import resources
+from pathlib import Path
 
 from tokenizers.normalizers import NFD, BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
-FILE = resources.files("regard.views.page") / "script/network/signs.js"
+from regard.views.page import inline
+
+FILE = Path(inline.__file__).parent / "script" / "network" / "signs.js"
 PLANES = (0, 1, 2, 3, 14, 15, 16)
 """Of Unicode, those where anything is."""
 SIGNS = [
