@@ -16,6 +16,7 @@ from regard.inside.look import exploration
 from regard.inside.textmodel import load
 from regard.pieces.text import read_text
 from regard.views.page.course import WORDS
+from tests.browser import until
 from tests.inside.tinytext import STORY
 from tests.web.server import Client, thread
 
@@ -177,10 +178,8 @@ def test_in_a_browser_short_and_long(
     page.focus(".pane")
     for _ in range(18):
         page.keyboard.press("+")
-    page.wait_for_timeout(500)
-    tiles = [url for url in asked if "/tiles/" in url]
-    assert any("/tiles/5/0/0" in url for url in tiles)
-    assert any("/tiles/0/" in url for url in tiles)
+    wanted = ("/tiles/5/0/0", "/tiles/0/")
+    until(page, lambda: all(any(tile in url for url in asked) for tile in wanted))
     # The strongest head of a link among heads whose vectors are not here, then two side by side.
     every = eager(folder, text)
     page.keyboard.press("g")

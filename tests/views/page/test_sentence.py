@@ -115,8 +115,7 @@ def test_motion_is_short_and_ends_where_it_should(file: Path, opened: Open) -> N
     sheet = opened(file)
     for one in (still, sheet):
         one.page.click("#from5")
-    sheet.page.wait_for_timeout(400)
-    assert arcs(sheet) == arcs(still)
+    sheet.until(lambda: arcs(sheet) == arcs(still))
 
 
 def test_other_views_keep_the_word_and_hiding_one_changes_the_arcs(
