@@ -65,7 +65,7 @@ script: node_modules/.ready
 oldest: $(OLDEST)/.ready
 	$(OLDEST)/bin/python -m pytest tests/attention tests/inside/observe
 
-# Those that need no data; a script that misses a goal says so and exits with 1, the others still run.
+# Those that need no data, one after another; then a table of every goal and its figure.
 bench: $(READY)
 	$(BIN)/python benchmarks/goals.py
 

@@ -25,7 +25,7 @@ FILE = "REGARD_GOALS"
 BENCHMARKS = {
     "kernel": (["--variant", "avx2"], ["--variant", "avx512"]),
     "gradient": (["--variant", "avx2"], ["--variant", "avx512"]),
-    **{name: ([],) for name in ("translate", "recurrent", "start", "ablate", "look")},
+    **{name: ([],) for name in ("translate", "recurrent", "long", "start", "ablate", "look")},
     **{name: ([],) for name in ("attend", "record", "page", "live", "serve", "recall")},
 }
 """By name, the arguments of each run."""

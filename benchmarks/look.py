@@ -23,16 +23,13 @@ import argparse
 import json
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from goals import Goal, tell
-from timing import format_seconds
+from timing import Clock, Resident, format_seconds
 
 import regard
 from regard.attention import AttentionMap, causal
@@ -183,42 +180,6 @@ def best(run: Callable[[], object], rounds: int) -> dict[str, float]:
         del kept
     seconds, cpu = (min(column) for column in zip(*times, strict=True))
     return {"seconds": seconds, "cpu": cpu, "bytes": extra}
-
-
-class Clock:
-    """Seconds that passed, and seconds of the CPU."""
-
-    def __enter__(self) -> Clock:
-        self.start = time.perf_counter(), time.process_time()
-        return self
-
-    def __exit__(self, *failure: object) -> None:
-        self.seconds = time.perf_counter() - self.start[0]
-        self.cpu = time.process_time() - self.start[1]
-
-
-class Resident:
-    """The highest resident memory inside the block, less that before it (Linux)."""
-
-    def __enter__(self) -> Resident:
-        self.before = self.highest = resident()
-        self.done = threading.Event()
-        self.thread = threading.Thread(target=self._watch)
-        self.thread.start()
-        return self
-
-    def _watch(self) -> None:
-        while not self.done.wait(0.005):
-            self.highest = max(self.highest, resident())
-
-    def __exit__(self, *failure: object) -> None:
-        self.done.set()
-        self.thread.join()
-        self.extra = max(self.highest, resident()) - self.before
-
-
-def resident() -> int:
-    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
 
 def report(part: str, found: dict[str, Any]) -> list[str]:
