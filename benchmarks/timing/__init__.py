@@ -92,5 +92,6 @@ class Resident:
 
 
 def resident() -> int:
-    """Bytes of this process that are in memory (Linux)."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+    """Bytes of this process's own memory that are there, without pages of files (Linux)."""
+    _, all_pages, of_files, *_ = Path("/proc/self/statm").read_text().split()
+    return (int(all_pages) - int(of_files)) * 4096
