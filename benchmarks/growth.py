@@ -22,6 +22,7 @@ import math
 import multiprocessing
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,7 +48,7 @@ LENGTHS = (16, 32, 64, 128, 256, 512)
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128)
 ENOUGH = 0.3
 """Seconds after which a point is not measured once more."""
-VOCABULARY, BATCH, HIDDEN, SENTENCE = 1000, 8, 128, 12
+VOCABULARY, BATCH, HIDDEN = 1000, 8, 128
 SAID = "Können Sie mir helfen, diesen Satz zu übersetzen?"
 Run = Callable[[], object]
 
@@ -83,7 +84,7 @@ def length() -> Iterator[tuple[str, int, Run]]:
     }
     for n in LENGTHS:
         for name, network in networks.items():
-            yield name, n, lambda network=network, n=n: train_step(network, n)
+            yield name, n, partial(train_step, network, n)
 
 
 def batch() -> Iterator[tuple[str, int, Run]]:
@@ -92,7 +93,7 @@ def batch() -> Iterator[tuple[str, int, Run]]:
         ids = torch.tensor([tokenizer.encode(SAID)])
         for n in BATCHES:
             source, sizes = ids.expand(n, -1).contiguous(), torch.full((n,), ids.shape[1])
-            yield name, n, lambda m=model, s=source, z=sizes: translate_batch(m, s, z, beam=5)
+            yield name, n, partial(translate_batch, model, source, sizes, beam=5)
 
 
 KINDS = {
@@ -104,7 +105,7 @@ KINDS = {
 
 
 def make_model(layers: int, heads: int, key_heads: int, width: int) -> TextModel:
-    from transformers import LlamaConfig, LlamaForCausalLM
+    from transformers import AutoModelForCausalLM, LlamaConfig
 
     torch.manual_seed(0)
     config: Any = LlamaConfig(
@@ -116,8 +117,8 @@ def make_model(layers: int, heads: int, key_heads: int, width: int) -> TextModel
         num_key_value_heads=key_heads,
         max_position_embeddings=max(TOKENS),
     )
-    network: Any = LlamaForCausalLM(config)
-    return TextModel("llama", network.eval(), Words(), None, config)
+    auto: Any = AutoModelForCausalLM
+    return TextModel("llama", auto.from_config(config).eval(), Words(), None, config)
 
 
 class Words:

@@ -21,7 +21,7 @@ from regard.text import visible
 COMPLETE = "_REGARD_COMPLETE"
 """The environment variable by which a shell asks for completions."""
 YOUNG = 10_000
-"""Objects made between two searches for garbage; Python's 700 search all of torch, and find none."""
+"""Objects made between two searches for garbage; with Python's 700 all of torch is searched."""
 COMMANDS = {
     "ablate": "What changes in the output if a head, a link or a word is taken away.",
     "check": "Check the numbers of a worked example.",

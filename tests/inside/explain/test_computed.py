@@ -111,7 +111,7 @@ def test_mistakes(model: ComputedModel, folder: Path) -> None:
 def test_the_exact_model_shares_the_vectors_of_words_and_computes_as_a_whole_copy(
     folder: Path,
 ) -> None:
-    model = Model(str(folder))
+    model = ComputedModel(str(folder))
     ids = torch.tensor(model.read(SENTENCE).ids)
     whole = deepcopy(model.single).double()
     words = model.exact.embedding.words.weight
