@@ -18,6 +18,7 @@ OPTIONS = {
     "forecast": ("series",),
     "recommend": ("history",),
     "sounds": ("sounds",),
+    "label": ("data",),
 }
 """Which options go with which kind of model."""
 
@@ -32,7 +33,7 @@ OPTIONS = {
 @click.option("--length-penalty", type=Real(0, 20), help="1 unless given.")
 @click.option("--text", metavar="FILE", help="Language model: a sentence a line.")
 @click.option("--column", type=Whole(1), help="Of a table with tabs: the text's column.")
-@click.option("--data", metavar="FILE", help="Classifier: a label and a sentence a line.")
+@click.option("--data", metavar="FILE", help="Classifier, labeller: labelled sentences.")
 @click.option(
     "--show",
     type=Whole(1),
@@ -52,6 +53,7 @@ def evaluate(model: str, json_to: str | None, **options: Any) -> None:
     A language model: perplexity.
     A classifier, of sentences, images or sounds: accuracy, and which label was taken for which.
     A forecaster: MSE, MAE and MASE, beside the last value, the last season and a linear map.
+    A labeller: the share of right labels, beside the piece alone; F1 of names.
     A recommender: HR@10 and NDCG@10 of all items, beside two baselines.
 
     Without a file, what its own training set aside to test on is used.

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
     from regard.inside.imagereading import ImageVerdict
     from regard.models.continuation import Continuation
-    from regard.models.reading import SentenceReading, Verdict
+    from regard.models.reading import LabelReading, SentenceReading, Verdict
+    from regard.trace import Array
+
+    AnyReading = SentenceReading | Verdict | LabelReading
 
 INSTEAD = "use words that it was trained on, or train one on text that has these"
 
@@ -110,7 +113,8 @@ def read(
 
     Each line is one more word: the bits that it was unexpected by, and the words read so far with
     the attention that the new word gives them, in hundredths. A classifier shows its label and the
-    words that it decided by, a forecaster how a series goes on and what of it it looked at.
+    words that it decided by, a labeller the label of each word, a forecaster how a series goes on
+    and what of it it looked at.
     """
     table = SeriesOptions(series, channel, time, decimal, gaps)
     table.check()
@@ -297,9 +301,7 @@ def _write_image_page(
     write_trace_page(to, verdict.trace, title, model, pieces, quietly, notes=[said])
 
 
-def _noted(
-    readings: Iterator[SentenceReading | Verdict],
-) -> Iterator[SentenceReading | Verdict]:
+def _noted(readings: Iterator[AnyReading]) -> Iterator[AnyReading]:
     """The same; once all are shown, what of the sentences was not in the model's vocabulary."""
     from regard.pieces.unknown import Unknown
 
@@ -312,53 +314,66 @@ def _noted(
 
 
 def _print(
-    readings: Iterator[SentenceReading | Verdict],
+    readings: Iterator[AnyReading],
     layer: int | None,
     head: int | None,
     everything: bool,
 ) -> None:
-    from regard.models.reading import SentenceReading
+    from regard.models.reading import SentenceReading, Verdict
     from regard.views.terminal.console import make_console
+    from regard.views.terminal.labels import print_labels
+    from regard.views.terminal.reading import print_reading
 
     console = make_console()
     for number, reading in enumerate(readings):
         if number:
             click.echo()
-        if isinstance(reading, SentenceReading):
-            _print_reading(reading, console, layer, head, everything)
-        else:
+        if isinstance(reading, Verdict):
             _print_verdict(reading, console)
+            continue
+        own = isinstance(reading, SentenceReading)
+        without = "how unexpected each word was" if own else "the label of each word"
+        for weights in _titled(reading, layer, head, everything, without):
+            if isinstance(reading, SentenceReading):
+                print_reading(reading.words, reading.surprisal, weights, console)
+            else:
+                likely = reading.probabilities.max(-1)
+                print_labels(reading.words, reading.said, likely, weights, console)
+            if everything:
+                click.echo()
+        if isinstance(reading, SentenceReading):
+            said = f"{reading.end:5.1f}  end of sentence; perplexity {reading.perplexity:.1f}"
+            click.echo(f"{said} per word")
 
 
-def _print_reading(
-    reading: SentenceReading,
-    console: Console,
+def _titled(
+    reading: SentenceReading | LabelReading,
     layer: int | None,
     head: int | None,
     everything: bool,
-) -> None:
-    from regard.views.terminal.reading import print_reading
+    without: str,
+) -> Iterator[Array | None]:
+    """The weights to show, one after the other, each below its title; None ``without`` any."""
+    from regard.models.reading import of_head
 
     layers, heads = reading.attention.shape[:2]
     if not layers:
         if layer is not None or head is not None or everything:
             raise RegardError(f"{reading.model} has no attention: it has no layer or head to show")
-        click.echo(f"{reading.model} has no attention: how unexpected each word was")
-        print_reading(reading.words, reading.surprisal, None, console)
+        click.echo(f"{reading.model} has no attention: {without}")
+        yield None
     elif everything:
         for k in range(layers):
             for h in range(heads):
                 click.echo(_title(reading, k, h if heads > 1 else None))
-                print_reading(reading.words, reading.surprisal, reading.weights(k, h), console)
-                click.echo()
+                yield of_head(reading.attention, k, h)
     else:
-        weights = reading.weights(layer, head)
+        weights = of_head(reading.attention, layer, head)
         click.echo(_title(reading, layers - 1 if layer is None else layer, head))
-        print_reading(reading.words, reading.surprisal, weights, console)
-    click.echo(f"{reading.end:5.1f}  end of sentence; perplexity {reading.perplexity:.1f} per word")
+        yield weights
 
 
-def _title(reading: SentenceReading, layer: int, head: int | None) -> str:
+def _title(reading: SentenceReading | LabelReading, layer: int, head: int | None) -> str:
     layers, heads = reading.attention.shape[:2]
     where = [f"layer {layer}"] if layers > 1 else []
     if heads > 1:

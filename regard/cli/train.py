@@ -233,6 +233,36 @@ def classify(**options: Any) -> None:
 
 
 @train.command()
+@click.option("--data", metavar="FILE", help="A word and its label a line; CoNLL-U; - is stdin.")
+@click.option("--column", metavar="N|NAME", help="Of the labels; else upos, or the last.")
+@click.option("--valid", metavar="FILE", help="The same to validate on; else 1 % is set aside.")
+@click.option("--test", metavar="FILE", help="The same to test on; else 1 % is set aside.")
+@click.option(
+    "--model",
+    metavar="NAME",
+    help="alone, conv, simple-rnn, simple-rnn+attention, lstm, lstmn, transformer.",
+)
+@click.option("--size", metavar="SIZE", help="tiny, small or base.")
+@click.option(
+    "--level", metavar="LEVEL", help="Tokens are pieces (bpe), words (word), or as spaced (space)."
+)
+@shared
+def label(**options: Any) -> None:
+    """Train a labeller: a label for each word of a sentence.
+
+    \b
+    regard train label --data en-train.conllu --test en-test.conllu -o runs/tags
+    regard train label --data names.tsv --model lstmn -o runs/names
+
+    A file has a word a line and a blank line between sentences: CoNLL-U, or the word in the first
+    column and its label in the last. 'regard evaluate' gives the share of right labels beside what
+    the word alone would say, 'regard read' the label of each word and what it looked at. All
+    settings: 'regard docs label'.
+    """
+    run("label", options)
+
+
+@train.command()
 @click.option("--series", metavar="FILE", help="A table (CSV): a column of times, then numbers.")
 @click.option("--horizon", type=int, metavar="N", help="How many steps to forecast; else 24.")
 @click.option("--context", type=int, metavar="N", help="How many steps to read.")
@@ -355,6 +385,7 @@ def job_of(task: str) -> Job[Any, Any, Any, Any, Any]:
     from regard.train.tasks.classify import Classify
     from regard.train.tasks.forecast import Forecasts
     from regard.train.tasks.images import ClassifyImages
+    from regard.train.tasks.label import LabelWords
     from regard.train.tasks.lm import Language
     from regard.train.tasks.recommend import Recommend
     from regard.train.tasks.sounds import ClassifySounds
@@ -362,5 +393,5 @@ def job_of(task: str) -> Job[Any, Any, Any, Any, Any]:
 
     jobs: list[Job[Any, Any, Any, Any, Any]]
     jobs = [Translate(), Language(), Classify(), ClassifyImages(), ClassifySounds(), Forecasts()]
-    jobs.append(Recommend())
+    jobs += [Recommend(), LabelWords()]
     return next(job for job in jobs if job.task == task)

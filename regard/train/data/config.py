@@ -168,6 +168,22 @@ class LabelledConfig(SentencesConfig):
 
 
 @dataclass(frozen=True)
+class TaggedConfig(SentencesConfig):
+    """Where the sentences of a labeller come from, with a label for each word."""
+
+    file: str | None = None
+    """A file in columns, a word a line: CoNLL-U, or the word first and the label last."""
+    column: str = ""
+    """Of the labels: its number from 1, or its name in CoNLL-U; else upos, or the last."""
+
+    def problems(self) -> list[str]:
+        found = super().problems()
+        if not self.file:
+            found.insert(0, "file is missing: a word and its label a line")
+        return found
+
+
+@dataclass(frozen=True)
 class PicturesConfig:
     """How images, or sounds as images, are divided."""
 

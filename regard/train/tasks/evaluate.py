@@ -21,6 +21,7 @@ from regard.store.folder import (
     load_language_model,
     load_recommender,
     load_translator,
+    load_word_labeller,
 )
 from regard.train.data.config import ImagesConfig, SeriesConfig, SoundsConfig
 from regard.train.data.corpus import encode
@@ -31,9 +32,11 @@ from regard.train.data.pairs import Pair, read_aligned, read_pairs
 from regard.train.data.sentences import read_sentences
 from regard.train.data.series import divided_series
 from regard.train.data.sounds import read_sounds
+from regard.train.data.tagged import check_tags, read_tagged
 from regard.train.tasks.classify import Confusion, decide
 from regard.train.tasks.forecast import errors_of, ways_of
 from regard.train.tasks.images import DividedImages, divided_images, said_of
+from regard.train.tasks.labelscores import word_scores
 from regard.train.tasks.metrics import bleu, by_length, chrf
 from regard.train.tasks.perplexity import convention, score_text
 from regard.train.tasks.ranking import BASELINES, FIRST, Mean, Ranks, ranked
@@ -248,6 +251,16 @@ def measure_forecaster(run: RunFolder, name: str, series: str | None = None) -> 
     }
 
 
+def measure_labeller(run: RunFolder, name: str, data: str | None = None) -> Figures:
+    """The share of words with the right label, beside what the word alone would say."""
+    model, tokens, guesses = load_word_labeller(run.path)
+    column = run.read_config()["data"]["column"]
+    path = data or _own(run.test, name, "sentences", "--data")
+    held = read_tagged(path, column if data else "")  # its own file has two columns
+    check_tags(held.rows, model.config.labels, path)
+    return word_scores(model, tokens, guesses, held.rows)
+
+
 def _confused(labels: list[str], right: list[int], said: list[int]) -> Figures:
     confusion = Confusion.of(labels, right, said)
     return {
@@ -268,6 +281,7 @@ MEASURES: dict[str, Callable[..., Figures]] = {
     "forecast": measure_forecaster,
     "recommend": measure_recommender,
     "sounds": measure_sounds,
+    "label": measure_labeller,
 }
 
 

@@ -22,6 +22,8 @@ def print_scores(figures: Mapping[str, Any], console: Console) -> None:
         lines = forecaster_lines(figures)
     elif "rankings" in figures:
         lines = ranking_lines(figures)
+    elif "ways" in figures:
+        lines = labeller_lines(figures)
     else:
         lines = classifier_lines(figures)
     console.print("\n".join(lines), markup=False, soft_wrap=True, highlight=False)
@@ -92,6 +94,27 @@ def classifier_lines(figures: Mapping[str, Any]) -> list[str]:
         f"(always the commonest label: {100 * figures['commonest']:.2f} %)",
         "",
     ]
+
+
+def labeller_lines(figures: Mapping[str, Any]) -> list[str]:
+    """The share of right labels, the model's below those of guesses, and who is best."""
+    ways, shares = figures["ways"], figures["shares"]
+    whole = next(name for name in ("sentences", "images", "windows") if name in figures)
+    heads = {"accuracy": "accuracy", **{key: key for key in shares}, "iou": "mean IoU", "f1": "F1"}
+    shown = {key: title for key, title in heads.items() if any(key in way for way in ways)}
+    lines = [
+        f"{figures[whole]:,} {whole}, {figures['labelled']:,} {figures['of']} with a label each",
+        "",
+        f"{'':<24}" + "".join(f"{title:>11}" for title in shown.values()),
+    ]
+    for way in ways:
+        cells = (f"{100 * way[key]:.2f} %" if key in way else "–" for key in shown)
+        lines.append(f"{way['name']:<24}" + "".join(f"{cell:>11}" for cell in cells))
+    best = max(ways, key=lambda way: way["accuracy"])["name"]
+    lines += ["", f"most labels right: {best}"]
+    if "unknown" in shares:
+        lines.append(f"unknown: {shares['unknown']:.1%} of the words, which training did not have")
+    return [*lines, ""]
 
 
 def forecaster_lines(figures: Mapping[str, Any]) -> list[str]:
