@@ -19,6 +19,8 @@ OPTIONS = {
     "recommend": ("history",),
     "sounds": ("sounds",),
     "label": ("data",),
+    "label-images": ("images",),
+    "label-series": ("series",),
 }
 """Which options go with which kind of model."""
 
@@ -40,8 +42,8 @@ OPTIONS = {
     metavar="N",
     help="Also the first N sentences and the words that decided.",
 )
-@click.option("--images", metavar="DIR|FILE", help="Image classifier: labelled images.")
-@click.option("--series", metavar="FILE", help="Forecaster: a table with times and numbers.")
+@click.option("--images", metavar="DIR|FILE", help="Of images: labelled ones.")
+@click.option("--series", metavar="FILE", help="Of series: a table with times.")
 @click.option("--history", metavar="FILE", help="Recommender: where its table is now.")
 @click.option("--sounds", metavar="DIR", help="Sound classifier: labelled wav files.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write the figures as JSON.")

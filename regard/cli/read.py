@@ -13,6 +13,7 @@ import click
 from regard.cli.shared.decoding import check_sampling, decoding_options, sampling_of
 from regard.cli.shared.history import read_user
 from regard.cli.shared.input import texts_of
+from regard.cli.shared.labels import read_labelled_image, read_labelled_series, task_of
 from regard.cli.shared.numbers import Whole
 from regard.cli.shared.output import (
     check_outputs,
@@ -52,7 +53,7 @@ LONG = 500
 @click.option("--file", metavar="FILE", help="Read its lines; - is standard input.")
 @click.option("--image", metavar="FILE", help="Read an image, with a model of images.")
 @series_options
-@click.option("--at", metavar="TIME", help="With --series: forecast from this time on.")
+@click.option("--at", metavar="TIME", help="With --series: from this time on; X,Y: a patch.")
 @click.option("--user", metavar="USER", help="With a recommender: what it recommends, and why.")
 @click.option("--history", metavar="FILE", help="Of this table, not of the one it was trained on.")
 @click.option("--sound", metavar="FILE", help="Read a wav file, with a model of sounds.")
@@ -128,12 +129,27 @@ def read(
             )
         if model is None:
             raise RegardError("no forecaster comes with regard: --series needs --model RUN")
+        if task_of(model) == "label-series":
+            if csv_to or png:
+                raise RegardError("--csv and --png are of a forecast, and this is a labeller")
+            read_labelled_series(model, table, at, layer, head, json_to, html_to)
+            return
         asked = ForecastOptions(at, layer, head, json_to, html_to, csv_to, png)
         read_forecast(model, table, asked)
         return
-    for name, value in {"at": at, "csv": csv_to, "png": png}.items():
+    for name, value in {"csv": csv_to, "png": png}.items():
         if value is not None:
             raise RegardError(f"--{name} is of a forecast: it goes with --series")
+    if image is not None and model is not None and task_of(model) == "label-images":
+        _check_alone(
+            *("image", "--at, --json, --html"),
+            *(file, everything or None, trace_to, words, *sentences, sound, user, history),
+            *(layer, head),
+        )
+        read_labelled_image(model, image, at, json_to, html_to)
+        return
+    if at is not None:
+        raise RegardError("--at goes with --series, or with --image and a labeller")
     unlike = (file, everything or None, trace_to, words, *sentences)
     if sound is not None:
         _check_alone("sound", "--json, --html", *unlike, image, user, history, layer, head)

@@ -18,8 +18,8 @@ from regard.errors import FileError
 
 ENDING = 3
 """Letters of the ending by which a word is guessed that training did not have."""
-RIDGE = 1e-4
-"""What is added to the squares, as a share of their mean: a pixel may never change."""
+RIDGE = 1e-6
+"""What is added to the squares, as a share of each: numbers may depend on one another."""
 DIGITS = 6
 
 
@@ -91,8 +91,9 @@ class LinearGuesses:
             squares = squares + x.T @ x
             products = products + x.T @ np.eye(labels)[right]
             counts += np.bincount(right, minlength=labels)
-        ridge = RIDGE * float(np.trace(squares)) / len(squares)
-        weights = np.linalg.solve(squares + ridge * np.eye(len(squares)), products)
+        own = np.diag(squares)
+        ridge = np.diag(np.where(own > 0, RIDGE * own, 1.0))  # a pixel may always be 0
+        weights = np.linalg.solve(squares + ridge, products)
         return cls(int(counts.argmax()), weights)
 
     def say(self, numbers: NDArray[np.float32]) -> NDArray[np.int64]:

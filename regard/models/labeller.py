@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from regard.errors import DataError
@@ -116,8 +118,13 @@ class Labeller(SequenceModel):
     h_j is what the design makes of piece j: ``alone`` its own vector; ``conv`` that of the piece
     and its neighbours; in a recurrent design all that was read up to it, nothing of what comes
     behind; in the Transformer the piece as it stands among all others. A piece that is no token
-    but numbers has the vector W x_j + p_j, with a learned p_j for each place.
+    but numbers has the vector W (x_j − mean) / spread + p_j, with a learned p_j for each place.
     """
+
+    mean: Tensor
+    """(numbers,) of a piece that is numbers: what is taken from them,"""
+    spread: Tensor
+    """and what they are divided by; 0 and 1 unless :meth:`set_scale` said otherwise."""
 
     def __init__(self, config: LabellerConfig) -> None:
         super().__init__(config, config.vocabulary, forwards=False)
@@ -125,6 +132,8 @@ class Labeller(SequenceModel):
         if not config.vocabulary:
             self.numbers = nn.Linear(config.numbers, config.width)
             self.places = nn.Parameter(torch.randn(config.places, config.width) * 0.02)
+            self.register_buffer("mean", torch.zeros(config.numbers))
+            self.register_buffer("spread", torch.ones(config.numbers))
         self.output = nn.Linear(config.features, len(config.labels))
 
     def forward(self, pieces: Tensor, lengths: Tensor, words: Tensor | None = None) -> Tensor:
@@ -149,7 +158,13 @@ class Labeller(SequenceModel):
         n = pieces.shape[1]
         if n > self.config.places:
             raise DataError(f"this model reads {self.config.places} pieces at once, got {n}")
-        return self.dropout(self.numbers(pieces) + self.places[:n])
+        scaled = (pieces - self.mean) / self.spread
+        return self.dropout(self.numbers(scaled) + self.places[:n])
+
+    def set_scale(self, mean: NDArray[np.float64], spread: NDArray[np.float64]) -> None:
+        """The numbers of a piece come in any unit: theirs in training."""
+        self.mean.copy_(torch.from_numpy(mean))
+        self.spread.copy_(torch.from_numpy(spread))
 
     def loss(
         self,

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from regard.errors import ConfigError, DataError
 from regard.models.classifier import Classifier
@@ -222,10 +223,25 @@ def label_sentence(
     pieces = _bounded(spaced_pieces(tokens, words) if words else Pieces.plain([]), traced)
     numbers = [[i for i, word in enumerate(pieces.words) for _ in range(word.start, word.stop)]]
     given = ([pieces.ids], [len(pieces)], numbers)
-    ids, lengths, of_words = (torch.tensor(each, device=model.device) for each in given)
+    tensors = tuple(torch.tensor(each, device=model.device) for each in given)
+    return _labelled(model, pieces, tensors, traced)
+
+
+def label_pieces(
+    model: Labeller, numbers: Tensor, pieces: Pieces, *, traced: bool = True
+) -> LabelReading:
+    """Label each of these ``pieces``, that are ``numbers`` (n, numbers): patches or steps."""
+    given = numbers.unsqueeze(0).to(model.device), torch.tensor([len(pieces)], device=model.device)
+    return _labelled(model, pieces, given, traced)
+
+
+def _labelled(
+    model: Labeller, pieces: Pieces, given: tuple[Tensor, ...], traced: bool
+) -> LabelReading:
+    """What ``model`` says of pieces that it is ``given``, and what it notes."""
     name, only = model.config.model, None if traced else ATTENTION
     with torch.no_grad(), record(name, pieces.labels, only=only) as trace:
-        logits = model.eval()(ids, lengths, of_words)
+        logits = model.eval()(*given)
     return LabelReading(
         name,
         pieces,

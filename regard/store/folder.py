@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # a folder that is none is refused before torch is imported
     from regard.models.baselines import Baselines
     from regard.models.classifier import Classifier
     from regard.models.forecaster import Forecaster
-    from regard.models.guesses import WordGuesses
+    from regard.models.guesses import LinearGuesses, WordGuesses
     from regard.models.images import ImageClassifier
     from regard.models.labeller import Labeller
     from regard.models.language import LanguageModel
@@ -51,6 +51,8 @@ TASKS = {
     "recommend": "recommender",
     "sounds": "sound classifier",
     "label": "labeller",
+    "label-images": "labeller of patches",
+    "label-series": "labeller of steps",
 }
 """What was trained for each task."""
 
@@ -182,6 +184,18 @@ def load_word_labeller(
     model, tokens = _filled(run, Labeller(LabellerConfig.from_dict(config["model"])))
     name, count = repr(str(run.baselines)), len(model.config.labels)
     return model, tokens, WordGuesses.from_text(run.read_baselines(), name, count)
+
+
+def load_labeller(folder: str | os.PathLike[str], task: str) -> tuple[Labeller, LinearGuesses]:
+    """The labeller of patches ("label-images") or steps ("label-series") of a run folder, and what
+    it is compared with."""
+    from regard.models.guesses import LinearGuesses
+    from regard.models.labeller import Labeller, LabellerConfig
+
+    run, config = _opened(folder, task)
+    model = _weighted(run, Labeller(LabellerConfig.from_dict(config["model"])))
+    name, count = repr(str(run.baselines)), len(model.config.labels)
+    return model, LinearGuesses.from_text(run.read_baselines(), name, count)
 
 
 def load_recommender(folder: str | os.PathLike[str]) -> tuple[LanguageModel, Catalogue]:

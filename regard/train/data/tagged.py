@@ -55,7 +55,7 @@ def read_tagged(path: str | os.PathLike[str], column: str = "") -> Examples[Tagg
     for number, line in enumerate([*lines, ""], 1):
         if not line.strip():
             if words:
-                rows.append(Tagged(*zip(*words, strict=True), begun))  # type: ignore[arg-type]
+                rows.append(Tagged(tuple(w for w, _ in words), tuple(x for _, x in words), begun))
             words, begun = [], number + 1
             continue
         cells = line.split(between)

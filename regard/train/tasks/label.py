@@ -70,7 +70,7 @@ class LabelledParts(Protocol):
         """How many pieces each has."""
 
     @property
-    def labels(self) -> Sequence[Sequence[int]]:
+    def labels(self) -> Sequence[Sequence[int]] | NDArray[np.int64]:
         """The right labels of each, by number."""
 
     def batch(self, rows: Sequence[int]) -> LabelBatch:

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regard.models.guesses import WordGuesses
+from regard.models.guesses import LinearGuesses, WordGuesses
 from regard.models.labeller import Labeller
 from regard.pieces.tokenizer import Tokenizer
 from regard.train.data.corpus import encode
 from regard.train.data.tagged import Tagged
 from regard.train.tasks.classify import Confusion
 from regard.train.tasks.label import TaggedTokens, said_labels
+from regard.train.tasks.labelpieces import NumberPieces
 from regard.train.tasks.spans import marks_spans, span_f1
 
 Numbers = NDArray[np.int64]
@@ -43,6 +44,29 @@ def word_scores(
     return {"sentences": len(rows), "of": "words", **found}
 
 
+def piece_scores(
+    model: Labeller, guesses: LinearGuesses, part: NumberPieces, alone: str
+) -> dict[str, Any]:
+    """The same for pieces that are numbers; ``alone`` is what the linear map of one is called."""
+    shape = part.labels.shape
+    said = {
+        COMMONEST: list(np.full(shape, guesses.commonest)),
+        alone: part.guessed(guesses),
+        model.config.model: said_labels(model, part),
+    }
+    return scores(model.config.labels, list(part.labels), said)
+
+
+def mean_iou(right: Numbers, said: Numbers, labels: int) -> float:
+    """Intersection over union of the pieces that have a label and those that were said to, on
+    average over the labels that occur in either."""
+    counts = np.zeros((labels, labels))
+    np.add.at(counts, (right, said), 1)
+    both = counts.diagonal()
+    either = counts.sum(0) + counts.sum(1) - both
+    return float((both[either > 0] / either[either > 0]).mean())
+
+
 def scores(
     labels: Sequence[str],
     right: Sequence[Numbers],
@@ -57,6 +81,8 @@ def scores(
         hits = np.concatenate(each) == true
         parts = {key: float(hits[of].mean()) for key, of in (groups or {}).items() if of.any()}
         ways.append({"name": name, "accuracy": float(hits.mean()), **parts})
+        if groups is None:
+            ways[-1]["iou"] = mean_iou(true, np.concatenate(each), len(labels))
     own = np.concatenate(list(said.values())[-1])
     confusion = Confusion.of(labels, true.tolist(), own.tolist())
     return {

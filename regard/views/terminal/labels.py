@@ -1,7 +1,8 @@
-"""Labels on the terminal: a line for each piece, with its label and what it looked at."""
+"""Labels on the terminal: a line for each piece with what it looked at; a map of an image's."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -43,3 +44,21 @@ def print_labels(
             room = max(LONGEST, console.width - sum(wide) - 9)
             line.append("  ").append(next(iter(wrapped(parts, room)), Text()))
         console.print(line, no_wrap=True, overflow="crop")
+
+
+SIGNS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+"""Of labels, the commonest first; what is left has #."""
+
+
+def print_label_map(labels: Sequence[str], across: int, console: Console) -> None:
+    """Print the labels of an image's patches as a map, ``across`` in a row, a sign each; · is the
+    commonest."""
+    order = [label for label, _ in Counter(labels).most_common()]
+    sign = dict(zip(order, "·" + SIGNS, strict=False))
+    for start in range(0, len(labels), across):
+        row = " ".join(sign.get(label, "#") for label in labels[start : start + across])
+        console.print(Text(row), no_wrap=True, overflow="crop")
+    counts = Counter(labels)
+    for label in order:
+        line = f"{sign.get(label, '#')}  {visible(label)}: {counts[label]} of {len(labels)} patches"
+        console.print(Text(line), no_wrap=True, overflow="ellipsis")
