@@ -11,7 +11,7 @@ from regard.cli.shared.numbers import Real, Whole
 from regard.errors import RegardError
 
 OPTIONS = {
-    "translate": ("pairs", "source", "target", "reverse", "beam", "length_penalty"),
+    "translate": ("pairs", "source", "target", "reverse", "beam", "length_penalty", "rouge"),
     "lm": ("text", "column"),
     "classify": ("data", "show"),
     "images": ("images",),
@@ -33,6 +33,9 @@ OPTIONS = {
 @click.option("--reverse", is_flag=True, default=None, help="The table has the target first.")
 @click.option("--beam", type=Whole(1), help="Hypotheses kept; 5 unless given.")
 @click.option("--length-penalty", type=Real(0, 20), help="1 unless given.")
+@click.option(
+    "--rouge", is_flag=True, default=None, help="Of summaries: ROUGE, and what is copied."
+)
 @click.option("--text", metavar="FILE", help="Language model: a sentence a line.")
 @click.option("--column", type=Whole(1), help="Of a table with tabs: the text's column.")
 @click.option("--data", metavar="FILE", help="Classifier, labeller: labelled sentences.")
@@ -51,7 +54,7 @@ def evaluate(model: str, json_to: str | None, **options: Any) -> None:
     """Score a model on text that it has not seen.
 
     \b
-    A translator: BLEU and chrF, as a whole and by sentence length.
+    A translator: BLEU and chrF, as a whole and by sentence length; of summaries ROUGE.
     A language model: perplexity.
     A classifier, of sentences, images or sounds: accuracy, and which label was taken for which.
     A forecaster: MSE, MAE and MASE, beside the last value, the last season and a linear map.

@@ -51,6 +51,8 @@ from regard.train.tasks.metrics import bleu, by_length, chrf
 from regard.train.tasks.perplexity import convention, score_text
 from regard.train.tasks.ranking import BASELINES, FIRST, Mean, Ranks, ranked
 from regard.train.tasks.recommend import Recommender, in_numbers, own_histories
+from regard.train.tasks.rouge import copied, first_words, rouge_words
+from regard.train.tasks.rouge import rouge as scores_of
 from regard.train.tasks.sounds import divided_sounds
 
 Figures = dict[str, Any]
@@ -66,21 +68,50 @@ def evaluate(folder: Path, name: str, **options: Any) -> Figures:
 
 
 def measure_translator(
-    run: RunFolder, name: str, beam: int = 5, length_penalty: float = 1.0, **files: Any
+    run: RunFolder,
+    name: str,
+    beam: int = 5,
+    length_penalty: float = 1.0,
+    rouge: bool = False,
+    **files: Any,
 ) -> Figures:
-    """BLEU and chrF, as a whole and by sentence length."""
+    """BLEU and chrF, as a whole and by sentence length; ``rouge``: of summaries."""
     held = _pairs(run, name, **files)
     translator, tokens = load_translator(run.path)
     sources = [pair.source for pair in held.rows]
     references = [pair.target for pair in held.rows]
     found = translate_texts(translator, tokens, sources, beam=beam, length_penalty=length_penalty)
     said = [translation.text for translation in found]
+    if rouge:
+        own = {"sentences": len(sources), "empty": len(held.empty), "beam": beam}
+        return own | _summaries(translator.config.model, sources, said, references)
     return {
         "sentences": len(sources),
         "empty": len(held.empty),
         "beam": beam,
         "scores": [asdict(score(said, references)) for score in (bleu, chrf)],
         "by_length": [asdict(bucket) for bucket in by_length(sources, said, references)],
+    }
+
+
+def _summaries(name: str, texts: list[str], said: list[str], references: list[str]) -> Figures:
+    """ROUGE of summaries, beside the first words of each text, as many as references have."""
+    usual = round(sum(len(rouge_words(each)) for each in references) / len(references))
+    ways = {
+        f"the first {usual} words": [first_words(text, usual) for text in texts],
+        name: said,
+        "reference": references,
+    }
+    return {
+        "summaries": [
+            {
+                "name": way,
+                "rouge": None if own is references else scores_of(own, references),
+                "words": sum(len(rouge_words(each)) for each in own) / len(own),
+                "copied": copied(own, texts),
+            }
+            for way, own in ways.items()
+        ]
     }
 
 

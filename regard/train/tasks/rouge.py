@@ -37,10 +37,30 @@ def rouge(summaries: Sequence[str], references: Sequence[str]) -> dict[str, floa
     return {name: 100 * total / len(summaries) for name, total in totals.items()}
 
 
+def first_words(text: str, count: int) -> str:
+    """The beginning of a text, of so many words."""
+    return " ".join(rouge_words(text)[:count])
+
+
+def copied(summaries: Sequence[str], texts: Sequence[str]) -> float:
+    """The share of the words of summaries that stand in their texts too."""
+    stand = [
+        word in known
+        for summary, text in zip(summaries, texts, strict=True)
+        for known in [set(rouge_words(text))]
+        for word in rouge_words(summary)
+    ]
+    return sum(stand) / len(stand) if stand else 0.0
+
+
 def _shared(said: list[str], right: list[str], n: int) -> float:
     """F1 of runs of ``n`` words, each counted as often as both have it."""
-    one, other = (Counter(zip(*(words[i:] for i in range(n)))) for words in (said, right))
+    one, other = _runs(said, n), _runs(right, n)
     return _f1((one & other).total(), one.total(), other.total())
+
+
+def _runs(words: list[str], n: int) -> Counter[tuple[str, ...]]:
+    return Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1))
 
 
 def _f1(hits: int, said: int, right: int) -> float:

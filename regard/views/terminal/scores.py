@@ -14,7 +14,9 @@ from regard.views.terminal.reading import print_weighted
 
 def print_scores(figures: Mapping[str, Any], console: Console) -> None:
     """Print what ``evaluate`` found; its keys say of which kind of model."""
-    if "scores" in figures:
+    if "summaries" in figures:
+        lines = summary_lines(figures)
+    elif "scores" in figures:
         lines = translator_lines(figures)
     elif "perplexity" in figures:
         lines = language_lines(figures)
@@ -43,6 +45,27 @@ def translator_lines(figures: Mapping[str, Any]) -> list[str]:
         span = f"{b['least']}-{b['most']}" if b["most"] else f"{b['least']} and more"
         lines.append(f"{span:>15} {b['sentences']:>11} {b['bleu']:>7.2f} {b['chrf']:>7.2f}")
     return lines
+
+
+def summary_lines(figures: Mapping[str, Any]) -> list[str]:
+    """ROUGE of summaries beside that of the first words, their length, and what they copy."""
+    rows = figures["summaries"]
+    names = list(next(row["rouge"] for row in rows if row["rouge"]))
+    titles = [*names, "words", "copied"]
+    lines = [f"{figures['sentences']} texts, beam {figures['beam']}"]
+    if figures["empty"]:
+        lines.append(f"{figures['empty']} lines left out: a side is empty")
+    lines += ["", f"{'':<22}" + "".join(f"{title:>10}" for title in titles)]
+    for row in rows:
+        scores = [f"{row['rouge'][name]:.2f}" if row["rouge"] else "–" for name in names]
+        cells = [*scores, f"{row['words']:.1f}", f"{row['copied']:.1%}"]
+        lines.append(f"{row['name']:<22}" + "".join(f"{cell:>10}" for cell in cells))
+    return [
+        *lines,
+        "",
+        "ROUGE: F1 of words, of pairs, of the longest common sequence; small letters, no stemming",
+        "copied: words of a summary that stand in its text too",
+    ]
 
 
 def language_lines(figures: Mapping[str, Any]) -> list[str]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.errors import DataError
-from regard.train.tasks.rouge import rouge, rouge_words
+from regard.train.tasks.rouge import copied, first_words, rouge, rouge_words
 
 WORDS = st.lists(st.sampled_from("abc"), max_size=6)
 
@@ -55,6 +55,12 @@ def test_the_longest_common_sequence(one: list[str], other: list[str]) -> None:
     expected = 200 * longest / (len(one) + len(other)) if longest else 0.0
     found = rouge([" ".join(one)], [" ".join(other)])["ROUGE-L"]
     assert found == pytest.approx(expected)
+
+
+def test_the_beginning_and_what_is_copied() -> None:
+    assert first_words("A tool (for files).", 3) == "a tool for"
+    assert copied(["a tool", "new files"], ["A tool for files", "old files"]) == 3 / 4
+    assert copied([""], ["a"]) == 0.0
 
 
 def test_as_many_of_both() -> None:
