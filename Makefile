@@ -38,7 +38,7 @@ demo: $(READY)
 
 # Living pages and their index, in gallery/, for any static host. minilm is 90 MB to fetch and 49 MB
 # in its page: make gallery MODELS="bahdanau lstmn" writes those alone.
-MODELS ?= bahdanau transformer word-by-word encoder-decoder lstmn simple-rnn+attention minilm
+MODELS ?= bahdanau transformer word-by-word encoder-decoder lstmn simple-rnn+attention fashion minilm
 
 gallery: $(READY)
 	$(BIN)/regard live $(MODELS) --folder gallery

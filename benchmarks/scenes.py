@@ -1,6 +1,6 @@
 """Scenes: made images to cut into classes, of garments thrown onto a dark ground.
 
-    python -m benchmarks.scenes --fashion /usr/share/datasets/fashion-mnist --to scenes
+    python benchmarks/scenes.py --fashion /usr/share/datasets/fashion-mnist --to scenes
 
 Writes scenes-train.npz and scenes-test.npz for ``regard train label --images``: 42 x 42 pixels, two
 garments of Fashion-MNIST in each, where chance puts them, the later one before the earlier. The
@@ -14,9 +14,9 @@ import argparse
 from pathlib import Path
 
 import numpy as np
+from images import CLASSES
 from numpy.typing import NDArray
 
-from benchmarks.images import CLASSES
 from regard.train.data.images import read_images
 
 SIDE, GARMENTS = 42, 2

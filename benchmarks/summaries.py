@@ -9,8 +9,8 @@
 Writes train.tsv, valid.tsv and test.tsv: the description of a package, a tab, its synopsis. All
 packages of one source stay on one side, and nothing that is trained on has a description or a
 synopsis of the other side. With ``--runs`` it trains each of ``--models`` on them (what stands
-behind ``--`` goes to ``regard train translate`` as it is) and prints ROUGE beside the first words of
-each description. The descriptions are their packages' own, each under its licence: they are not
+behind ``--`` goes to ``regard train translate`` as it is) and prints ROUGE beside the first words
+of each description. The descriptions are their packages' own, each under its licence: they are not
 part of regard.
 """
 

@@ -48,7 +48,7 @@ LONG = 500
 @click.option(
     "--model",
     metavar="NAME|FOLDER",
-    help="One that comes with regard, or a run folder of your own; else lstmn, of images fashion.",
+    help="One that comes with regard, or a run folder; else lstmn, fashion or forecaster.",
 )
 @click.option("--file", metavar="FILE", help="Read its lines; - is standard input.")
 @click.option("--image", metavar="FILE", help="Read an image, with a model of images.")
@@ -127,30 +127,24 @@ def read(
                 "--series is read alone: of the other options it takes --model, --at, --layer, "
                 "--head, --json, --csv, --png, --html"
             )
-        if model is None:
-            raise RegardError("no forecaster comes with regard: --series needs --model RUN")
-        if task_of(model) == "label-series":
+        if model is not None and task_of(model) == "label-series":
             if csv_to or png:
                 raise RegardError("--csv and --png are of a forecast, and this is a labeller")
             read_labelled_series(model, table, at, layer, head, json_to, html_to)
             return
         asked = ForecastOptions(at, layer, head, json_to, html_to, csv_to, png)
-        read_forecast(model, table, asked)
+        read_forecast(model or "forecaster", table, asked)
         return
     for name, value in {"csv": csv_to, "png": png}.items():
         if value is not None:
             raise RegardError(f"--{name} is of a forecast: it goes with --series")
+    unlike = (file, everything or None, trace_to, words, *sentences)
     if image is not None and model is not None and task_of(model) == "label-images":
-        _check_alone(
-            *("image", "--at, --json, --html"),
-            *(file, everything or None, trace_to, words, *sentences, sound, user, history),
-            *(layer, head),
-        )
+        _check_alone("image", "--at, --json, --html", *unlike, sound, user, history, layer, head)
         read_labelled_image(model, image, at, json_to, html_to)
         return
     if at is not None:
         raise RegardError("--at goes with --series, or with --image and a labeller")
-    unlike = (file, everything or None, trace_to, words, *sentences)
     if sound is not None:
         _check_alone("sound", "--json, --html", *unlike, image, user, history, layer, head)
         read_sound(model, sound, json_to, html_to)

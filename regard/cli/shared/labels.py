@@ -6,6 +6,7 @@ import os
 
 import click
 
+from regard.cli.shared.image import read_at
 from regard.cli.shared.output import check_outputs, say_written, write_json, write_trace_page
 from regard.cli.shared.series import SeriesOptions
 from regard.errors import RegardError
@@ -24,7 +25,7 @@ def read_labelled_image(
 ) -> None:
     """Print the label of each patch of an image; of the one ``at`` a pixel, what it looked at."""
     check_outputs(json=json_to, html=html_to)
-    pixel = None if at is None else _pixel(at)
+    pixel = read_at(at)
     from regard.inside.labelreading import label_image
     from regard.models.reading import of_head
     from regard.views.terminal.console import make_console
@@ -48,15 +49,6 @@ def read_labelled_image(
         title, quiet = os.path.basename(file), json_to == "-"
         write_trace_page(html_to, reading.trace, title, name, image.pieces, quiet)
     say_written(json_to, quietly=json_to == "-")
-
-
-def _pixel(text: str) -> tuple[float, float]:
-    parts = text.split(",")
-    try:
-        x, y = (float(part) for part in parts)
-    except ValueError as error:
-        raise RegardError(f"--at is a pixel of the image, such as 12,20; got {text!r}") from error
-    return x, y
 
 
 def read_labelled_series(

@@ -101,7 +101,7 @@ def test_a_run_on_images(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "what it looked at, in the last layer" in said
     assert (tmp_path / "p.html").exists()
     assert run([*own, "--at", "x"]) == 2
-    assert "--at is a pixel of the image, such as 12,20; got 'x'" in capsys.readouterr().err
+    assert "--at is a pixel of the image, X,Y such as 120,80; got 'x'" in capsys.readouterr().err
     assert run([*own, "--json", "-"]) == 0
     steps = json.loads(capsys.readouterr().out)["steps"]
     assert np.array(steps[0]["value"]).shape == (9, 4)

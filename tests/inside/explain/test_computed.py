@@ -11,7 +11,7 @@ from torch import Tensor
 
 from regard.errors import DataError, RegardError, UnknownWordError
 from regard.inside.explain import captions
-from regard.inside.explain.model import Model, computes, forward_pass, proved
+from regard.inside.explain.computed import ComputedModel, computes, forward_pass, proved
 from regard.models.bert import file
 from regard.models.bert.encoder import BertEncoder
 from regard.text import Word
@@ -27,11 +27,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def model(folder: Path) -> Model:
-    return Model(str(folder))
+def model(folder: Path) -> ComputedModel:
+    return ComputedModel(str(folder))
 
 
-def test_the_trace_is_computed_by_hand_again(model: Model) -> None:
+def test_the_trace_is_computed_by_hand_again(model: ComputedModel) -> None:
     """NumPy in float64, from the weights of the file alone: one head, from the sum of vectors."""
     found = model.explain(SENTENCE, "it", layer=0, head=3)
     trace = found.trace
@@ -55,7 +55,7 @@ def test_the_trace_is_computed_by_hand_again(model: Model) -> None:
     np.testing.assert_allclose(np.exp(found.scaled), e[found.token], atol=1e-9)
 
 
-def test_the_trace_holds_one_layer(model: Model) -> None:
+def test_the_trace_holds_one_layer(model: ComputedModel) -> None:
     found = model.explain(SENTENCE, "it", layer=2, head=1)
     assert found.trace.mechanism == "tiny layer 2 head 1"
     assert {step.scope.split("/")[0] for step in found.trace} == {"", "layer 2"}
@@ -63,7 +63,7 @@ def test_the_trace_holds_one_layer(model: Model) -> None:
     assert found.trace.tokens == found.reading.labels
 
 
-def test_the_proof_sees_a_wrong_number(model: Model) -> None:
+def test_the_proof_sees_a_wrong_number(model: ComputedModel) -> None:
     found = model.explain(SENTENCE, "it", layer=1, head=1)
     n, width, heads = 15, 35, 5
     assert found.proof.numbers == n * (4 * width + heads * n)
@@ -75,7 +75,7 @@ def test_the_proof_sees_a_wrong_number(model: Model) -> None:
         assert proved(found.trace, wrong).difference == pytest.approx(0.5, abs=1e-3)
 
 
-def test_the_figures_of_minilm(real: Model) -> None:
+def test_the_figures_of_minilm(real: ComputedModel) -> None:
     """it → animal, with layers and heads counted from 0."""
     tired = real.explain(SENTENCE, "it")
     assert tired.choice is not None
@@ -91,7 +91,7 @@ def test_the_figures_of_minilm(real: Model) -> None:
         assert found.proof.difference < 1e-4
 
 
-def test_mistakes(model: Model, folder: Path) -> None:
+def test_mistakes(model: ComputedModel, folder: Path) -> None:
     with pytest.raises(RegardError, match="tiny has 3 layers, counted from 0: layer must be from"):
         model.explain(SENTENCE, layer=3)
     with pytest.raises(RegardError, match=r"tiny has 5 heads, counted from 0: .* got 5"):
@@ -123,7 +123,7 @@ def test_each_pass_is_made_once_and_the_weights_are_read_once(
 
     monkeypatch.setattr(BertEncoder, "forward", counted)
     monkeypatch.setattr(file, "read_tensors", reading)
-    model = Model(str(folder))
+    model = ComputedModel(str(folder))
     assert reads == []
     first = model.explain(SENTENCE, "it")
     assert passes == ["torch.float64", "torch.float32"], "the one that is shown, and its proof"
@@ -134,7 +134,7 @@ def test_each_pass_is_made_once_and_the_weights_are_read_once(
     assert {s.scope.split("/")[0] for s in first.whole} == {"", "layer 0", "layer 1", "layer 2"}
 
 
-def test_a_word_of_several_tokens(model: Model) -> None:
+def test_a_word_of_several_tokens(model: ComputedModel) -> None:
     text = "the unbelievable cat didn't"
     found = model.explain(text, "unbelievable", "didn't", layer=1, head=2)
     assert (found.word, found.to) == (Word("unbelievable", 2, 6), Word("didn't", 7, 10))
@@ -161,7 +161,7 @@ def test_a_word_of_several_tokens(model: Model) -> None:
     assert change.endswith(f"in the first sentence and {again:.3f} in the second.")
 
 
-def test_escapes_are_written_once(model: Model) -> None:
+def test_escapes_are_written_once(model: ComputedModel) -> None:
     found = model.explain(r"it was \ too", "\\", layer=0, head=0)
     assert captions.format_question(found) == r"What does '\' take from each token?"
     assert r"of '\' to" in captions.format_choice(found)
