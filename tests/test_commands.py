@@ -120,6 +120,10 @@ def stand_ins(folder: Path) -> None:
     (folder / "test.en").write_text("\n".join(english) + "\n")
     table = "".join(f"{e}\t{g}\n" for e, g in zip(english, german, strict=True))
     (folder / "deu.txt.gz").write_bytes(gzip.compress(table.encode()))
+    texts = [f"{line} {other}" for line, other in zip(english, german, strict=True)]
+    (folder / "descriptions.tsv").write_text(
+        "".join(f"{text}\t{line}\n" for text, line in zip(texts, english, strict=True))
+    )
     labels = ("good", "bad")
     (folder / "reviews.tsv").write_text(
         "".join(f"{labels[i % 2]}\t{line}\n" for i, line in enumerate(english))

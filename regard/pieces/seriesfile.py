@@ -77,7 +77,7 @@ def read_states(
     return _series(table.without(at), time, columns, decimal, steps), states
 
 
-class Table(NamedTuple):
+class SeriesTable(NamedTuple):
     """The names of the columns, the rows, what stands between their cells, and of which file."""
 
     header: list[str]
@@ -85,23 +85,23 @@ class Table(NamedTuple):
     between: str
     where: str
 
-    def without(self, at: int) -> Table:
+    def without(self, at: int) -> SeriesTable:
         """The same, but for the column ``at``."""
         rows = [row[:at] + row[at + 1 :] for row in self.rows]
         return self._replace(header=self.header[:at] + self.header[at + 1 :], rows=rows)
 
 
-def _opened(path: str | os.PathLike[str]) -> Table:
+def _opened(path: str | os.PathLike[str]) -> SeriesTable:
     where = name_of(path)
     try:
         text = read_bytes(path, MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(f"{where} is no table in UTF-8: {first_line(error)}") from error
-    return Table(*_table(text, where), where)
+    return SeriesTable(*_table(text, where), where)
 
 
 def _series(
-    table: Table, time: str | None, columns: Sequence[str], decimal: str, steps: bool
+    table: SeriesTable, time: str | None, columns: Sequence[str], decimal: str, steps: bool
 ) -> Series:
     header, rows, between, where = table
     at = _time_column(header, time, where)

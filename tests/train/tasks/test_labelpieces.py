@@ -118,10 +118,10 @@ def test_a_run_on_a_series(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert "the step alone, linear" in said
     own = ["read", "--model", str(output), "--series", str(file)]
     assert run([*own, "--at", "50"]) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert said[0] == "lstmn: the state at each of the last 8 steps"
-    assert [line.split()[0] for line in said[2:]] == [str(i) for i in range(42, 50)]
-    assert {line.split()[1] for line in said[2:]} <= {"up", "down"}
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "lstmn: the state at each of the last 8 steps"
+    assert [line.split()[0] for line in lines[2:]] == [str(i) for i in range(42, 50)]
+    assert {line.split()[1] for line in lines[2:]} <= {"up", "down"}
     assert run([*own, "--png", "x.png"]) == 2
     assert "--csv and --png are of a forecast" in capsys.readouterr().err
     plain = tmp_path / "plain.csv"  # of which nobody knows the states
