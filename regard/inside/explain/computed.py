@@ -64,8 +64,18 @@ class ComputedModel:
 
     @cached_property
     def exact(self) -> BertEncoder:
-        """The model as it is explained, in float64."""
-        return deepcopy(self.single).double()
+        """The model as it is explained, in float64.
+
+        The vectors of all words, half of MiniLM, are shared: they are looked up, not computed with.
+        """
+        from torch.nn import Parameter
+
+        words = self.single.embedding.words.weight
+        copies = {
+            id(p): p if p is words else Parameter(p.double(), requires_grad=False)
+            for p in self.single.parameters()
+        }
+        return deepcopy(self.single, copies)
 
     def explain(
         self,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from torch import Tensor
 
 from regard.errors import DataError, RegardError, UnknownWordError
@@ -106,6 +108,18 @@ def test_mistakes(model: ComputedModel, folder: Path) -> None:
         model.explain("猫 CC(=O)O")
 
 
+def test_the_exact_model_shares_the_vectors_of_words_and_computes_as_a_whole_copy(
+    folder: Path,
+) -> None:
+    model = ComputedModel(str(folder))
+    ids = torch.tensor(model.read(SENTENCE).ids)
+    whole = deepcopy(model.single).double()
+    words = model.exact.embedding.words.weight
+    assert words is model.single.embedding.words.weight
+    assert {p.dtype for p in model.exact.parameters() if p is not words} == {torch.float64}
+    assert torch.equal(model.exact(ids).last, whole(ids).last)
+
+
 def test_each_pass_is_made_once_and_the_weights_are_read_once(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,7 +128,7 @@ def test_each_pass_is_made_once_and_the_weights_are_read_once(
     forward, read = BertEncoder.forward, file.read_tensors
 
     def counted(self: BertEncoder, ids: Tensor, **options: Any) -> Any:
-        passes.append(str(self.embedding.words.weight.dtype))
+        passes.append(str(self.embedding.norm.weight.dtype))
         return forward(self, ids, **options)
 
     def reading(where: Path) -> Any:
