@@ -25,6 +25,9 @@ from regard.store.folder import (
 )
 from regard.store.shipped import find_folder
 
+TEXTS = ("translate", "classify", "lm")
+"""Tasks of models that read text."""
+
 
 class OwnLanguage(TextModel):
     """A language model."""
@@ -79,16 +82,23 @@ class OwnTranslator(TextModel):
 def load_own(name: str) -> TextModel:
     """The model of that name or run folder, which regard trained.
 
-    Recurrent designs have no layers whose parts could be added up, and are refused.
+    Those that read no text are refused, and recurrent designs: they have no layers whose parts
+    could be added up.
     """
     folder = find_folder(name)
     config = RunFolder(folder).read_config()
     task, design = config["task"], config["model"]["model"]
+    if task not in TEXTS:
+        raise ModelError(
+            f"{name!r} reads no text (it was trained by 'regard train {task}'): 'regard read "
+            f"--model {name}' shows what it attends to"
+        )
     if design != "transformer":
         verb = "translate" if task == "translate" else "read"
         raise ModelError(
-            f"{name!r} is recurrent ({design}): a word's vector is no sum of what layers added to "
-            f"it; 'regard {verb} --json -' gives every step of it"
+            f"{name!r} is recurrent ({design}): it has no layers of heads that add to a word's "
+            f"vector; 'regard {verb} --model {name}' shows what its words attend to, and 'regard "
+            f"{verb} --json -' gives every step of it"
         )
     if task == "translate":
         return OwnTranslator(name, *load_translator(folder), None)

@@ -33,6 +33,11 @@ def test_a_text_that_is_too_long_is_refused() -> None:
             model.read("the cat sat on the mat", 3)
 
 
+def test_a_model_of_images_is_refused() -> None:
+    with pytest.raises(ModelError, match=r"'fashion' reads no text .* --model fashion' shows"):
+        load_own("fashion")
+
+
 @pytest.mark.parametrize(("name", "verb"), [("bahdanau", "translate"), ("lstmn", "read")])
 def test_recurrent_designs_are_refused(name: str, verb: str) -> None:
     with pytest.raises(ModelError, match=rf"is recurrent .* 'regard {verb} --json -' gives every"):
