@@ -134,8 +134,8 @@ class Subject:
 
     @property
     def numbers(self) -> int:
-        shown = (*self.sheets, *self.measures)
-        return sum(one.numbers for one in shown)
+        derived = sum(measure.numbers for measure in self.measures)
+        return sum(sheet.numbers for sheet in self.sheets) + derived
 
 
 def as_array(tensor: Any) -> Array:

@@ -27,6 +27,7 @@ from regard.inside.look.page import PageLayers
 from regard.inside.measures.measure import Measure
 from regard.inside.observe.layer import Item, ObservedLayer
 from regard.inside.observe.observe import observe
+from regard.inside.observe.places import is_of
 from regard.inside.realmodel import RealModel
 from regard.inside.textmodel import PARTS
 from regard.pieces.look import Look, LookRequest, WordPlace
@@ -133,8 +134,7 @@ class Looker:
 
         A measure sees every layer of the part: one may go on from the layers before.
         """
-        kind = layer.kind if layer.kind == "cross" or not self.request.part else layer.part
-        if kind != (self.request.part or "self"):
+        if not is_of(self.request.part, layer.kind, layer.part):
             return None
         return layer.item() if self.measure is None else self.measure(layer)
 

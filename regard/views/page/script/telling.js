@@ -89,9 +89,15 @@ function byMeasure(values, link, to) {
 
 /** @param {Object<string, any>} values @param {Text} to */
 function mainly(values, to) {
-  const { kind, recurrent, shape } = layer().data;
+  const { kind, recurrent, shape, query } = layer().data;
   if (kind === "cross" && to.backdrop && shape[0] === 1)
     return phrase("To decide, the model takes {share} from {target}.", values);
+  // A row of queries belongs to the word just read, a row of an alignment to the word it chose.
+  if (kind === "cross" && query !== null)
+    return phrase(
+      "Having read {word}, the decoder takes {share} of what it looks up from {target}.",
+      values,
+    );
   if (kind === "cross")
     return phrase(
       "To write {word}, the model takes {share} of what it reads from {target}.",
