@@ -8,7 +8,8 @@ word without each of its 144 heads. The same numbers in four ways, in turn:
     hooked     Hugging Face's model, for each head one pass with a hook before the projection of
                its layer that sets the head's part to zero; scores of the last position alone
     lens       the same with TransformerLens's bridge (pip install transformer-lens), if it is there
-    regard     the engine of `regard ablate`: the heads of a layer as one batch, from it on
+    regard     the engine of `regard ablate`: the heads of a layer as one batch, from it on, its
+               attention shared
     estimate   one backward pass for all heads
 
 The peers' time is that of some of their passes, spread over all layers, times 144 / how many: each
@@ -73,6 +74,8 @@ def measure(model: Any, length: int, rounds: int) -> list[Goal]:
     ways: dict[str, Callable[[], Tensor]] = {"hooked": lambda: hooked(model, trial)}
     if (lens := bridge(model)) is not None:
         ways["lens"] = lambda: lensed(lens, trial)
+    else:
+        print("TransformerLens: not measured here (pip install transformer-lens)")
     ways["regard"] = lambda: ours(trial)
     ways["estimate"] = lambda: torch.tensor([*estimated(trial, "probability")[1].values()])
     least: dict[str, float] = {}

@@ -88,9 +88,11 @@ def load_own(name: str, *, recurrent: bool = False) -> TextModel:
     if task not in OF_TEXT:
         raise ModelError(f"{name!r} holds a {task!r} run, which reads no text: see 'regard read'")
     if design != "transformer" and not recurrent:
+        verb = "translate" if task == "translate" else "read"
         raise ModelError(
-            f"{name!r} is recurrent ({design}): a word's vector is no sum of what layers added to "
-            "it; 'regard explain' without --whole shows a step of a design that attends"
+            f"{name!r} is recurrent ({design}): it has no layers of heads that add to a word's "
+            f"vector; 'regard {verb} --model {name}' shows what its words attend to, and 'regard "
+            "explain' without --whole a step of a design that attends"
         )
     if task == "translate":
         return OwnTranslator(name, *load_translator(folder), None)

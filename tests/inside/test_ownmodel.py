@@ -33,9 +33,9 @@ def test_a_text_that_is_too_long_is_refused() -> None:
             model.read("the cat sat on the mat", 3)
 
 
-@pytest.mark.parametrize("name", ["bahdanau", "lstmn"])
-def test_recurrent_designs_are_refused_unless_they_are_asked_for(name: str) -> None:
-    with pytest.raises(ModelError, match=r"is recurrent .* 'regard explain' without --whole shows"):
+@pytest.mark.parametrize(("name", "verb"), [("bahdanau", "translate"), ("lstmn", "read")])
+def test_recurrent_designs_are_refused_unless_they_are_asked_for(name: str, verb: str) -> None:
+    with pytest.raises(ModelError, match=rf"is recurrent .* 'regard {verb} --model {name}' shows"):
         load_own(name)
     assert load_own(name, recurrent=True).has_both == (name == "bahdanau")
 
