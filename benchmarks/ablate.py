@@ -75,7 +75,7 @@ def measure(model: Any, length: int, rounds: int) -> list[Goal]:
     if (lens := bridge(model)) is not None:
         ways["lens"] = lambda: lensed(lens, trial)
     else:
-        print("TransformerLens: not measured here (pip install transformer-lens)")
+        print("TransformerLens: not measured here (pip install transformer-lens; it needs the hub)")
     ways["regard"] = lambda: ours(trial)
     ways["estimate"] = lambda: torch.tensor([*estimated(trial, "probability")[1].values()])
     least: dict[str, float] = {}
@@ -128,12 +128,14 @@ def hooked(model: Any, trial: WordTrial) -> Tensor:
 
 
 def bridge(model: Any) -> Any:
-    """The same model under TransformerLens's bridge; None if that is not installed."""
+    """The same model under TransformerLens's bridge; None if that is not installed, or does not get
+    the configuration that it asks the hub for."""
     try:
         from transformer_lens.model_bridge import TransformerBridge
-    except ImportError:
+
+        return TransformerBridge.boot_transformers("gpt2", hf_model=model, device="cpu")
+    except (ImportError, OSError):
         return None
-    return TransformerBridge.boot_transformers("gpt2", hf_model=model, device="cpu")
 
 
 @torch.inference_mode()
