@@ -227,7 +227,9 @@ def draw(lines: dict[str, list[Point]], label: str, path: Path) -> None:
         axes.set_xticks(ticks, [f"{x:,}" for x in ticks])
         axes.set_xlabel(label)
         axes.set_title("time, s" if unit == "seconds" else "memory, MB")
-        axes.legend(title="grows with exponent", fontsize="small", title_fontsize="small")
+        axes.legend(
+            title="grows with exponent", fontsize="small", title_fontsize="small", framealpha=0.6
+        )
     figure.savefig(path, dpi=110)
 
 
