@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from regard.errors import RegardError
 from regard.pieces.backdrop import Backdrop
 from regard.pieces.pieces import Pieces
-from regard.text import Word
 
 Box = tuple[int, int, int, int]
 """Left, top, right, bottom, in pixels of the image."""
@@ -63,22 +62,8 @@ def patches(
     left, top, right, bottom = seen
     across = np.linspace(left, right, columns + 1).round().astype(int).tolist()
     down = np.linspace(top, bottom, rows + 1).round().astype(int).tolist()
-    labels = [*special, *(f"{r},{c}" for r in range(rows) for c in range(columns))]
-    boxes = [
-        (across[c], down[r], across[c + 1], down[r + 1])
-        for r in range(rows)
-        for c in range(columns)
-    ]
-    marks = [i < len(special) for i in range(len(labels))]
-    none = [False] * len(labels)
-    pieces = Pieces(
-        labels,
-        [Word(label, i, i + 1) for i, label in enumerate(labels)],
-        special=marks,
-        separators=none,
-        unknown=none,
-        places=[*[()] * len(special), *boxes],
-        ids=list(range(len(labels))),  # no patch is another one again
-        backdrop=Backdrop("image", pixels),
-    )
+    cells = [(r, c) for r in range(rows) for c in range(columns)]
+    boxes = [(across[c], down[r], across[c + 1], down[r + 1]) for r, c in cells]
+    labels = [f"{r},{c}" for r, c in cells]
+    pieces = Pieces.of_thing(special, labels, boxes, Backdrop("image", pixels))
     return Patches(pixels, rows, columns, pieces)

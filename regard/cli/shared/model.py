@@ -15,6 +15,7 @@ from regard.errors import RegardError
 from regard.text import visible
 
 if TYPE_CHECKING:
+    from regard.inside.realmodel import RealModel
     from regard.inside.textmodel import TextModel
     from regard.pieces.look import Look, LookRequest
     from regard.pieces.pieces import Pieces
@@ -60,7 +61,7 @@ def load_any(name: str, *, predicts: bool = True) -> TextModel:
     return load_model(name, predicts=predicts)
 
 
-def read_part(model: TextModel, part: str | None, target: str | None) -> str:
+def read_part(model: RealModel, part: str | None, target: str | None) -> str:
     """Which attention of a model with encoder and decoder; the encoder's if nothing is said."""
     if model.has_both:
         if part == "encoder" and target is not None:

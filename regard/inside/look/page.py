@@ -49,7 +49,7 @@ class PageLayers:
             queries = self.target
             keys = self.tokens if layer.kind == "cross" else self.target
         names = queries.labels, keys.labels
-        self.sheets.append(sheet_of(layer, 0, names, self.texts))
+        self.sheets.append(sheet_of(layer, self.model.row, names, self.texts))
 
     def subject(self, text: str = "") -> Subject:
         """All that was added, under the beginning of ``text`` or of its tokens."""
