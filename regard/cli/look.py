@@ -141,7 +141,7 @@ class LookOptions:
 def look(model: str, text: str | None, file: str | None, **given: Any) -> None:
     """What every head of MODEL does with TEXT (- reads standard input).
 
-    MODEL is an alias (minilm, smollm2), a folder, or a name on the hub.
+    MODEL is an alias (minilm, smollm2; ocr for images), a folder, or a name on the hub.
 
     \b
     regard look minilm "The animal didn't cross the street because it was too tired"
@@ -180,10 +180,10 @@ def look_at_thing(name: str, options: LookOptions) -> None:
         from regard.views.picture.file import check_picture
 
         check_picture()
-    from regard.cli.shared.thing import Written, look_at, read_thing, title_of
+    from regard.cli.shared.thing import DecoderOptions, look_at, read_thing, title_of
     from regard.views.terminal.console import make_console
 
-    written = Written(options.part, options.target, options.word)
+    written = DecoderOptions(options.part, options.target, options.word)
     thing = read_thing(name, options.thing, written)
     found, stopped = look_at(thing, options.request(thing.part))
     asked = options.thing.asked or options.word is not None
@@ -199,6 +199,7 @@ def look_at_thing(name: str, options: LookOptions) -> None:
         from regard.inside.look.page import open_at
 
         assert found.page is not None
+        found.page.notes += thing.said
         write_page(options.html_to, open_at(found.page, found, thing.file), quietly=False)
     if stopped:
         exit_stopped(found)

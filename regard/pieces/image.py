@@ -14,6 +14,8 @@ from regard.pieces.pieces import Pieces
 
 Box = tuple[int, int, int, int]
 """Left, top, right, bottom, in pixels of the image."""
+WIDE = 3
+"""Times that a line is wider than high, at least."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,12 @@ class Patches:
     def special(self) -> int:
         """How many pieces stand for no patch."""
         return len(self.pieces) - self.rows * self.columns
+
+    @property
+    def wide(self) -> bool:
+        """Whether it is a line rather than a picture: drawings stand below each other then."""
+        height, width = self.pixels.shape[:2]
+        return width > WIDE * height
 
     def at(self, x: float, y: float) -> int:
         """The piece that shows the pixel (x, y), counted from the left and from the top."""

@@ -35,6 +35,11 @@ def load_models(*names: str, predicts: bool = False) -> dict[str, TextModel]:
     with noted():
         found = {name: find(name) for name in names}  # refused before torch is imported
         for files in found.values():
+            if files.onnx is not None:
+                raise RegardError(
+                    f"{files.name!r} is an ONNX file and reads no text here: 'regard look' reads "
+                    "an image with it (--image), or observe it from Python ('regard docs ocr')"
+                )
             check_tokenizer(files.folder, files.gguf)
         from regard.inside.textmodel import load
 

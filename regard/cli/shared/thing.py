@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.console import Console
 
+    from regard.inside.imagemodel import ImageModel
+    from regard.inside.ocrmodel import OcrModel
     from regard.inside.realmodel import RealModel
     from regard.pieces.image import Patches
     from regard.pieces.look import Look, LookRequest
@@ -90,7 +92,7 @@ class ThingOptions:
 
 
 @dataclass(frozen=True)
-class Written:
+class DecoderOptions:
     """What is asked about the text that a model writes of a sound."""
 
     part: str | None
@@ -113,6 +115,8 @@ class Thing:
     part: str = ""
     target: Pieces | None = None
     """What a decoder reads, if it is looked at."""
+    said: list[str] = field(default_factory=list)
+    """What the model makes of it, in sentences."""
 
     @property
     def place(self) -> int | None:
@@ -123,9 +127,12 @@ class Thing:
 
     def show(self, weights: Weights, title: str, console: Console) -> None:
         """Draw it on a terminal, with what the chosen piece gives to each."""
+        from regard.text import visible
         from regard.views.terminal.image import print_image
         from regard.views.terminal.spans import print_spans
 
+        for line in self.said:
+            console.print(visible(line), markup=False, highlight=False)
         if self.image is not None:
             print_image(self.image, weights, self.place, title, console)
         else:
@@ -145,7 +152,7 @@ class Thing:
             save_spans(self.pieces, weights, self.place, named, path, kind, self.until)
 
 
-def read_thing(name: str, asked: ThingOptions, written: Written) -> Thing:
+def read_thing(name: str, asked: ThingOptions, written: DecoderOptions) -> Thing:
     """The thing that the options name, read by the model ``name``."""
     from regard.cli.shared.model import noted
 
@@ -162,17 +169,25 @@ def _read_image(name: str, file: str, asked: ThingOptions) -> Thing:
     from regard.inside.find import find
 
     files = find(name)
-    from regard.inside.imagemodel import load_image_model
+    model: ImageModel | OcrModel
+    if files.onnx is not None:
+        from regard.inside.ocrmodel import load_ocr
 
-    model = load_image_model(files)
-    image = model.read(file)
+        model = load_ocr(files)
+        image = model.read(file)
+        said = model.said
+    else:
+        from regard.inside.imagemodel import load_image_model
+
+        model = load_image_model(files)
+        image, said = model.read(file), []
     place = image.at(*at) if at is not None else _chosen(image.pieces, asked.piece)
     if at is None and asked.piece is None and not image.special:
         place = image.rows // 2 * image.columns + image.columns // 2
-    return Thing(model, file, image.pieces, image.pieces.labels[place], image)
+    return Thing(model, file, image.pieces, image.pieces.labels[place], image, said=said)
 
 
-def _read_sound(name: str, file: str, asked: ThingOptions, written: Written) -> Thing:
+def _read_sound(name: str, file: str, asked: ThingOptions, written: DecoderOptions) -> Thing:
     from regard.cli.shared.model import read_part
 
     second = read_second(asked.at)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.run import regard
 from tests.inside.hearing import save_patchtst, save_table, save_whisper
+from tests.inside.onnx.graphs import recogniser
 from tests.inside.vision import save_image, save_vit
 from tests.sounds import save_tone, wav
 
@@ -80,6 +81,25 @@ def test_without_an_image(folder: Path) -> None:
     done = regard("look", "vit", "--image", "none.png", folder=folder)
     assert done.returncode == 2
     assert "none.png" in done.stderr
+
+
+def test_a_line_of_text_by_an_onnx_file(folder: Path) -> None:
+    recogniser(folder / "lines.onnx")
+    save_image(folder / "line.png", 200, 40)
+    files = ("--png", "l.png", "--html", "l.html")
+    done = regard(
+        "look", "lines.onnx", "--image", "line.png", "--piece", "3", *files, folder=folder
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("reads: ")
+    assert "proof: run by regard's own attention and by onnxruntime" in done.stdout
+    assert "lines.onnx: 30 pieces, 1 layers, 2 heads each" in done.stdout
+    assert "proof: run by" in (folder / "l.html").read_text()
+    done = regard("look", "lines.onnx", "a text", folder=folder)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "'lines.onnx' is an ONNX file and reads no text here" in done.stderr
+    done = regard("look", "lines.onnx", "--image", "a.wav", folder=folder)
+    assert "'a.wav' is no image that Pillow reads" in done.stderr
 
 
 def test_a_sound_at_a_second(folder: Path) -> None:
