@@ -17,12 +17,14 @@ import argparse
 import shlex
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from regard.files import write_text
+from regard.live.examples import IMAGES
 from regard.models.images import IMAGE_DESIGNS, usual_patch
 from regard.store.folder import RunFolder, load_image_classifier
 from regard.store.shipped import HOME, pack
@@ -36,6 +38,8 @@ CLASSES = [
 ]
 """Of Fashion-MNIST, by its numbers."""
 SHIPPED = "fashion"
+EXAMPLES = ("ankle boot", "trouser", "dress", "bag", "shirt")
+"""Classes of which the first test image comes with the shipped model."""
 AT_ONCE = 64
 """Images of a batch."""
 
@@ -190,11 +194,30 @@ def ship(plan: Plan, share: float, seeds: range) -> None:
     size = pack(run, home)
     found = evaluate(home, SHIPPED, images=plan.test)
     result = measured(plan, "patches", share, range(seed, seed + 1))
-    write_text(home / "card.md", card(plan, result, seed, found["accuracy"], found["recall"]))
+    numbers = first_of(plan.test, EXAMPLES, home / IMAGES)
+    text = card(plan, result, seed, found["accuracy"], found["recall"], numbers)
+    write_text(home / "card.md", text)
     print(f"{SHIPPED}: seed {seed}, {size / 1e6:.2f} MB, packed {100 * found['accuracy']:.2f} %")
 
 
-def card(plan: Plan, result: Result, seed: int, accuracy: float, recall: list[float]) -> str:
+def first_of(test: str | None, names: Sequence[str], to: Path) -> list[int]:
+    """Write the first test image of each class in ``names``; their numbers."""
+    assert test is not None, "--ship is for Fashion-MNIST, which has images to test on"
+    with np.load(test) as content:
+        images, labels = content["images"], content["labels"].tolist()
+    numbers = [labels.index(name) for name in names]
+    np.savez_compressed(to, images=images[numbers], labels=np.array(names))
+    return numbers
+
+
+def card(
+    plan: Plan,
+    result: Result,
+    seed: int,
+    accuracy: float,
+    recall: list[float],
+    numbers: Sequence[int],
+) -> str:
     """What comes with the packed model: where it is from and how good it is."""
     shown = replace(plan, images="train.npz", test="test.npz", runs=Path("runs"))
     labels = load_image_classifier(HOME / SHIPPED).config.labels
@@ -208,7 +231,9 @@ in 8 bits with a scale a row. Made by regard.
 
 Fashion-MNIST by Zalando Research (Debian package dataset-fashion-mnist), licence MIT (Expat):
 grey images of 28 × 28 pixels, bright on black, ten classes. {result.images:,} to train on, 6,002 to
-validate, the collection's own 10,000 to test.
+validate, the collection's own 10,000 to test. Five of its test images come with the model as
+examples (`{IMAGES}`; the first {", ".join(EXAMPLES[:-1])} and {EXAMPLES[-1]}, numbers
+{", ".join(map(str, numbers[:-1]))} and {numbers[-1]}). Copyright 2017 Zalando SE.
 
 ## Training
 
@@ -243,6 +268,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=20, help="of all images; more of fewer")
     parser.add_argument("--size", default="small")
     parser.add_argument("--shares", type=float, nargs="+", default=[0.1, 1.0])
+    parser.add_argument("--designs", nargs="+", default=list(IMAGE_DESIGNS), choices=IMAGE_DESIGNS)
     parser.add_argument("--picture", metavar="PNG")
     parser.add_argument("--measure", action="store_true", help="train nothing: what ended alone")
     parser.add_argument("--ship", action="store_true", help="pack the best one into the package")
@@ -252,9 +278,9 @@ def main() -> None:
     seeds = range(1, given.seeds + 1)
     for seed in () if given.measure else seeds:
         for share in sorted(given.shares, reverse=True):
-            for model in IMAGE_DESIGNS:
+            for model in given.designs:
                 plan.train(model, share, seed)
-    results = [measured(plan, m, share, seeds) for m in IMAGE_DESIGNS for share in given.shares]
+    results = [measured(plan, m, share, seeds) for m in given.designs for share in given.shares]
     print(table(results))
     if given.picture:
         draw(results, given.picture)

@@ -1,4 +1,5 @@
-"""Make the screenshots of docs/page.md and docs/serve.md: ``python docs/make_page_images.py``.
+"""Make the screenshots of pages: ``python docs/make_page_images.py``, or only those that are named:
+``python docs/make_page_images.py serve.png live-fashion.png``.
 
 Needs Chromium, Playwright, Pillow (matplotlib has it) and the models that the commands below use.
 """
@@ -31,8 +32,9 @@ SHOTS = [
     ("page-reading.png", "translate", "view=reading&from=2&to=3", 1100, 560, "light"),
     ("page-memory.png", "read", "view=reading&from=8", 1100, 560, "light"),
     ("page-compare.png", "compare", f"view=compare&{PLACE}", 1100, 800, "light"),
+    ("live-fashion.png", "fashion", "", 1100, 820, "light"),
 ]
-FIRST = ("explain", "look", "translate", "read")
+FIRST = ("explain", "look", "translate", "read", "fashion")
 """Pages whose first view is shown on a phone, a desk and a wall, light and dark."""
 SCREENS = ((390, 844), (1440, 900), (2560, 1440))
 SMALL = 300
@@ -44,14 +46,24 @@ def regard(*arguments: str) -> None:
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
-def pages(folder: Path) -> None:
-    link = ["--word", "it", "--layer", "3", "--head", "1"]
-    regard("explain", TIRED, *link, "--html", str(folder / "explain.html"))
-    wide = TIRED.replace("tired", "wide")
-    regard("explain", TIRED, *link, "--compare", wide, "--html", str(folder / "compare.html"))
-    regard("look", "minilm", TIRED, "--html", str(folder / "look.html"))
-    regard("translate", GERMAN, "--html", str(folder / "translate.html"))
-    regard("read", FBI, "--html", str(folder / "read.html"))
+LINK = ("--word", "it", "--layer", "3", "--head", "1")
+PAGES: dict[str, tuple[str, ...]] = {
+    "explain": ("explain", TIRED, *LINK, "--html"),
+    "compare": ("explain", TIRED, *LINK, "--compare", TIRED.replace("tired", "wide"), "--html"),
+    "look": ("look", "minilm", TIRED, "--html"),
+    "translate": ("translate", GERMAN, "--html"),
+    "read": ("read", FBI, "--html"),
+    "fashion": ("live", "fashion", "-o"),
+}
+"""The command that writes each page, before the name of the file."""
+
+
+def page_of(folder: Path, name: str) -> str:
+    """The address of a page, which is written when it is first asked for."""
+    file = folder / f"{name}.html"
+    if not file.exists():
+        regard(*PAGES[name], str(file))
+    return file.as_uri()
 
 
 def opened(browser: Any, width: int, height: int, scheme: str) -> Any:
@@ -114,17 +126,20 @@ def serve(browser: Any) -> None:
 
 
 def main() -> None:
+    named = sys.argv[1:]
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
-        pages(folder)
         path = shutil.which("chromium")
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        for image, file, fragment, width, height, scheme in SHOTS:
-            address = f"{(folder / file).as_uri()}.html#{fragment}"
-            keep(show(browser, address, width, height, scheme), image)
-        for file in FIRST:
-            first_view(browser, f"{(folder / file).as_uri()}.html", f"first-{file}.png")
-        serve(browser)
+        for image, of, fragment, width, height, scheme in SHOTS:
+            if not named or image in named:
+                address = f"{page_of(folder, of)}#{fragment}"
+                keep(show(browser, address, width, height, scheme), image)
+        for of in FIRST:
+            if not named or f"first-{of}.png" in named:
+                first_view(browser, page_of(folder, of), f"first-{of}.png")
+        if not named or "serve.png" in named:
+            serve(browser)
         browser.close()
 
 

@@ -41,6 +41,15 @@ def browser() -> Iterator[Any]:
         started.close()
 
 
+def until(page: Any, holds: Callable[[], bool]) -> None:
+    """Wait for ``holds()``: what a key, a link or a typed number brings about comes later."""
+    for _ in range(200):
+        if holds():
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("did not come true in 10 s")
+
+
 class Sheet:
     """A page that was opened from disk, what it asked the network for, and what went wrong."""
 
@@ -99,6 +108,9 @@ class Sheet:
                 return
             self.page.wait_for_timeout(50)
         raise AssertionError(f"did not come true in 10 s: {expression}")
+
+    def until(self, holds: Callable[[], bool]) -> None:
+        until(self.page, holds)
 
     def saved(self, kind: str) -> bytes:
         """What 'Save PNG', 'Save SVG', 'Save CSV' or 'Save JSON' writes."""

@@ -46,7 +46,7 @@ BEFORE = {
 }
 """Commands that a page takes for granted."""
 ELSEWHERE = {
-    "regard look ocr --image line.png": "27 MB to fetch; tests/inside/test_ocrmodel.py reads a line",
+    "regard look ocr --image line.png": "27 MB to fetch; tests/inside/test_ocrmodel.py has it",
     "regard look ocr --image line.png --at 235,20 --layer 1 --head 6 --png looks.png": (
         "27 MB to fetch; tests/cli/shared/test_thing.py has a small recogniser"
     ),

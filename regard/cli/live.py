@@ -25,7 +25,11 @@ if TYPE_CHECKING:
     help="Of a weight; else 8 where a model comes so, 16 otherwise.",
 )
 @click.option(
-    "--example", "examples", multiple=True, metavar="TEXT", help="A sentence to offer and prove."
+    "--example",
+    "examples",
+    multiple=True,
+    metavar="TEXT",
+    help="A sentence to offer and prove; of a model of images a file.",
 )
 def live(
     models: tuple[str, ...],
@@ -36,7 +40,8 @@ def live(
 ) -> None:
     """Write a page that carries MODELs and runs them in the browser, offline.
 
-    A MODEL is one that comes with regard, minilm, or a run folder of your own.
+    A MODEL is one that comes with regard, minilm, or a run folder of your own. Translators and
+    readers take the sentence that is typed, fashion the image that is drawn.
 
     \b
     regard live bahdanau -o bahdanau.html

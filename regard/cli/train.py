@@ -67,6 +67,7 @@ FLAGS = {
     "threads": "train.threads",
     "precision": "train.precision",
     "start": "train.start",
+    "freeze": "train.freeze",
 }
 """Options that are short for a setting."""
 PICTURES = ("images", "sounds")
@@ -92,9 +93,10 @@ SHARED = [
     click.option(
         "--from",
         "start",
-        metavar="RUN",
-        help="Begin with this run or shipped model.",
+        metavar="RUN|FILE",
+        help="Begin with this run, its weights, or a shipped model.",
     ),
+    click.option("--freeze", metavar="PARTS", help="Parts that stay as they begin: encoder,…"),
     click.option(
         "--config", metavar="FILE", help="Settings in TOML; options on this line come first."
     ),
@@ -167,7 +169,8 @@ def translate(reverse: bool, **options: Any) -> None:
 
 @train.command()
 @click.option("--text", metavar="FILE", help="A sentence a line, plain or gzip; - is stdin.")
-@click.option("--column", type=int, metavar="N", help="Of a table with tabs: the text's column.")
+@click.option("--column", type=int, metavar="N", help="Of a table: the text's column, from 1,")
+@click.option("--columns", metavar="text=NAME", help="or by its name in the first line.")
 @click.option("--unique", is_flag=True, default=None, help="Repeated sentences count once.")
 @click.option("--valid", metavar="FILE", help="A text to validate on; else 1 % is set aside.")
 @click.option("--test", metavar="FILE", help="A text to test on; else 1 % is set aside.")
@@ -198,6 +201,7 @@ def lm(**options: Any) -> None:
 
 @train.command()
 @click.option("--data", metavar="FILE", help="A label and a sentence a line; - is stdin.")
+@click.option("--columns", metavar="A=B,C=D", help="Of a table: label=stars,text=review.")
 @click.option("--images", metavar="DIR|FILE", help="Instead: images by label; IDX or npz file.")
 @click.option("--sounds", metavar="DIR", help="Instead: wav files by label.")
 @click.option("--train-share", type=float, metavar="P", help="Of images, sounds: of this share.")

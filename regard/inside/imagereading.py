@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from regard.inside.imagemodel import open_image
+from regard.models.images import ImageConfig
 from regard.pieces.image import Patches, patches
 from regard.record import record
 from regard.store.folder import load_image_classifier
@@ -40,9 +42,7 @@ def judge_image(model: str, file: str, *, traced: bool = False) -> ImageVerdict:
     classifier = load_image_classifier(find_folder(model))
     config = classifier.config
     picture = open_image(file)
-    small = picture.convert("L" if config.channels == 1 else "RGB")
-    small = np.asarray(small.resize((config.columns, config.rows)), np.float32) / 255
-    images = torch.tensor(small).reshape(1, config.rows, config.columns, config.channels)
+    images = torch.tensor(sized_pixels(picture, config)).unsqueeze(0) / 255
     read = None
     if config.patch:
         whole = (0, 0, picture.width, picture.height)
@@ -55,3 +55,10 @@ def judge_image(model: str, file: str, *, traced: bool = False) -> ImageVerdict:
     return ImageVerdict(
         [config.labels[i] for i in order], shares[order].tolist(), read, weights[0].numpy(), trace
     )
+
+
+def sized_pixels(picture: Any, config: ImageConfig) -> NDArray[np.uint8]:
+    """A Pillow image as large as the model wants it: (rows, columns, channels)."""
+    small = picture.convert("L" if config.channels == 1 else "RGB")
+    pixels = np.array(small.resize((config.columns, config.rows)), np.uint8)
+    return pixels.reshape(config.rows, config.columns, config.channels)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from regard.errors import ConfigError, FileError
+from regard.errors import ConfigError, FileError, nearest
+from regard.live.examples import SENTENCES, ExampleImage, example_images, example_sentences
 from regard.pieces.tokenizer import Tokenizer
-from regard.store.folder import RunFolder, load_language_model, load_translator
-from regard.store.shipped import HOME, find_folder
+from regard.store.folder import (
+    RunFolder,
+    load_image_classifier,
+    load_language_model,
+    load_translator,
+)
+from regard.store.shipped import HOME, find_folder, names
 from regard.store.weights import (
     SCALE,
     named_weights,
@@ -31,27 +37,15 @@ GROUP = 8
 DESIGNS = {
     "translate": ("word-by-word", "encoder-decoder", "bahdanau", "transformer"),
     "lm": ("simple-rnn+attention", "lstmn"),
+    "images": ("patches",),
 }
 """By task, the designs that the page's script can run."""
-LOADERS = {"translate": load_translator, "lm": load_language_model}
-EXAMPLES = {
-    "translate": (
-        "Können Sie mir helfen?",
-        "Ich habe gestern ein Buch gelesen.",
-        "Wo ist der nächste Bahnhof?",
-    ),
-    "sentence": (
-        "The animal didn't cross the street because it was too tired",
-        "The dog was exhausted and stayed on its side of the road",
-        "The stock market fell sharply on Monday",
-    ),
-    "lm": (
-        "The children are playing in the",
-        "I have never seen such a beautiful",
-        "She asked him if he wanted to",
-    ),
+LOADERS: dict[str, Callable[[Path], tuple[Any, Any]]] = {
+    "translate": load_translator,
+    "lm": load_language_model,
+    "images": lambda folder: (load_image_classifier(folder), None),
 }
-"""Sentences for the models that come with regard."""
+"""By task, the network and the tokenizer of a folder."""
 
 
 @dataclass
@@ -66,13 +60,13 @@ class CarriedModel:
     network: nn.Module
     """With the weights that the page carries, as float32."""
     tokenizer: Any
-    """A Tokenizer; of a published model that of the library ``tokenizers``."""
+    """A Tokenizer; of a published model that of the library ``tokenizers``; of images None."""
     weights: dict[str, Tensor]
     """As they are carried: int8 with ``.scale``, or float16."""
     bits: int
     origin: str
     """Whose work the weights and the data are, and under which licence."""
-    examples: tuple[str, ...]
+    examples: tuple[str, ...] | tuple[ExampleImage, ...]
     original: nn.Module | None = None
     """The network before its weights were rounded, if that was here."""
 
@@ -80,13 +74,14 @@ class CarriedModel:
 def carry(name: str, *, bits: int = 0, examples: Sequence[str] = ()) -> CarriedModel:
     """The model ``name`` (one that comes with regard, or a run folder), in 8 or 16 ``bits``.
 
-    0 is what it is stored in if that is 8, else 16. ``examples`` take the place of its own.
+    0 is what it is stored in if that is 8, else 16. ``examples``, sentences or files of images,
+    take the place of its own.
     """
     if name == BERT:
         from regard.inside.find import find
 
         return carry_bert(BERT, find(BERT).folder, bits=bits, examples=examples)
-    folder = find_folder(name)
+    folder = _folder(name)
     run = RunFolder(folder)
     config = run.read_config()
     task, design = str(config.get("task")), str(config.get("model", {}).get("model"))
@@ -108,13 +103,31 @@ def carry(name: str, *, bits: int = 0, examples: Sequence[str] = ()) -> CarriedM
         network=network,
         tokenizer=tokenizer,
         origin=_origin(folder),
-        examples=tuple(examples) or _examples(run, task),
+        examples=_examples(run, task, config["model"], examples),
         **carried,
     )
     if not was_packed:
         model.original = LOADERS[task](folder)[0]
         set_weights(network, full(model.weights), repr(name))
     return model
+
+
+def _folder(name: str) -> Path:
+    known = [*(own for task in DESIGNS for own in names(task)), BERT]
+    if name not in known and not os.path.isdir(name):
+        raise FileError(
+            f"{name!r} is neither a folder nor a model that a living page carries "
+            f"({', '.join(known)}){nearest(name, known)}"
+        )
+    return find_folder(name)
+
+
+def _examples(
+    run: RunFolder, task: str, config: dict[str, Any], given: Sequence[str]
+) -> tuple[str, ...] | tuple[ExampleImage, ...]:
+    if task == "images":
+        return example_images(run, config, given)
+    return tuple(given) or example_sentences(run, task)
 
 
 def carry_bert(
@@ -137,7 +150,7 @@ def carry_bert(
         tokenizer=load_tokenizer(folder),
         origin="all-MiniLM-L6-v2 of sentence-transformers, Apache licence 2.0; its vocabulary is "
         "that of BERT (Google, Apache licence 2.0).",
-        examples=tuple(examples) or EXAMPLES["sentence"],
+        examples=tuple(examples) or SENTENCES["sentence"],
         original=original,
         weights=weights,
         bits=bits or 16,
@@ -186,22 +199,6 @@ def _origin(folder: Path) -> str:
         return "Trained by whoever made this page; ask them for the licence of weights and data."
     data = card.read_text(encoding="utf-8").partition("## Data")[2].partition("##")[0]
     return " ".join(data.split())
-
-
-def _examples(run: RunFolder, task: str) -> tuple[str, ...]:
-    """Those of the models that come with regard; of a run, sentences it was not trained on."""
-    if run.path.parent == HOME:
-        return EXAMPLES[task]
-    file = run.test if task == "translate" else run.test_text
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise FileError(
-            f"{str(run.path)!r} has no {file.name} to take example sentences from: give some with "
-            "--example"
-        ) from error
-    texts = [line.split("\t")[0].strip() for line in lines]
-    return tuple([text for text in texts if 3 <= len(text.split()) <= 12][:3] or texts[:3])
 
 
 def vocabulary_data(tokenizer: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 from regard.errors import RegardError
 from regard.files import write_text
 from regard.live.carried import CarriedModel, names_of, vocabulary_data
+from regard.live.examples import ExampleImage
 from regard.live.proof import difference, proofs
 from regard.store.weights import SCALE
 from regard.views.page.file import FORMAT, filled
@@ -55,8 +56,8 @@ def live_html(models: Sequence[CarriedModel]) -> str:
 
 def _data(model: CarriedModel, pack: Pack, vocabularies: list[dict[str, Any]]) -> dict[str, Any]:
     """What a page knows of a model; its arrays are put into ``pack``."""
-    vocabulary = vocabulary_data(model.tokenizer)
-    if vocabulary not in vocabularies:
+    vocabulary = None if model.tokenizer is None else vocabulary_data(model.tokenizer)
+    if vocabulary is not None and vocabulary not in vocabularies:
         vocabularies.append(vocabulary)
     moved, other = difference(model) if model.original is not None else (None, 0)
     return {
@@ -67,14 +68,24 @@ def _data(model: CarriedModel, pack: Pack, vocabularies: list[dict[str, Any]]) -
         "moved": moved,
         "other": other,
         "origin": model.origin,
-        "examples": model.examples,
-        "tokenizer": vocabularies.index(vocabulary),
+        "examples": [_example(one) for one in model.examples],
+        "tokenizer": None if vocabulary is None else vocabularies.index(vocabulary),
         "weights": {name: _places(model, name, pack) for name in names_of(model)},
         "proof": [
-            {"text": one.text, "output": one.output, "weights": pack.add(one.weights, exact=True)}
+            {
+                "given": _example(one.given),
+                "output": one.output,
+                "weights": [pack.add(part, exact=True) for part in (one.weights, *one.own)],
+            }
             for one in proofs(model)
         ],
     }
+
+
+def _example(given: str | ExampleImage) -> str | dict[str, Any]:
+    if isinstance(given, str):
+        return given
+    return {"name": given.name, "pixels": given.pixels.ravel().tolist()}
 
 
 def _places(model: CarriedModel, name: str, pack: Pack) -> dict[str, int | None]:

@@ -32,6 +32,8 @@ ABOUT = {
     "what comes next.",
     "lstmn": "Reads word by word; an LSTM whose memory is a tape that it attends to, and what "
     "comes next.",
+    "patches": "Cuts the image that you draw into patches, which look at each other, and says what "
+    "it shows.",
     "bert": "Reads all words at once; every head of every layer, and how alike two sentences are.",
 }
 """By design, what a model does."""
@@ -81,7 +83,7 @@ def index_html(shown: Sequence[Shown]) -> str:
 def _card(shown: Shown) -> str:
     model = shown.model
     name = html.escape(visible_title(visible(model.name)))
-    example = html.escape(visible(model.examples[0]))
+    example = html.escape(visible(str(model.examples[0])))
     return (
         f'<li><a href="{html.escape(shown.file.name)}">{_picture(model)}<h2>{name}</h2></a>'
         f"<p>{ABOUT[model.config['model']]}</p><p><q>{example}</q></p>"

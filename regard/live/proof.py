@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from regard.models.translators.translation import translate_texts
 from regard.pieces.text import read_text
@@ -17,7 +18,9 @@ from regard.trace import Array
 
 if TYPE_CHECKING:
     from regard.live.carried import CarriedModel
+    from regard.live.examples import ExampleImage
     from regard.models.bert.encoder import BertEncoder
+    from regard.models.images import ImageClassifier
     from regard.models.language import LanguageModel
     from regard.models.stack import RecurrentStack
     from regard.models.translators.base import Translator
@@ -30,19 +33,25 @@ NEXT = 10
 
 @dataclass(frozen=True)
 class Expected:
-    """A sentence and what a model makes of it."""
+    """A sentence or an image, and what a model makes of it."""
 
-    text: str
+    given: str | ExampleImage
     output: Any
-    """The translation, or the likeliest next pieces with their probabilities."""
+    """The translation; the likeliest next pieces, or the labels, with their probabilities; or the
+    vector of the sentence."""
     weights: Array
     """(layers, heads, queries, keys)"""
+    own: tuple[Array, ...] = ()
+    """Of a Transformer that translates, the same of its encoder and of its decoder: how each text
+    looked at itself. Of an image, of what decided."""
 
 
 def proofs(model: CarriedModel, network: nn.Module | None = None) -> list[Expected]:
-    """What the model, or another ``network`` in its place, makes of its example sentences."""
-    run = {"translate": translated, "lm": read, "sentence": understood}[model.task]
-    return [run(network or model.network, model.tokenizer, text) for text in model.examples]
+    """What the model, or another ``network`` in its place, makes of its examples."""
+    return [
+        RUN[model.task](network or model.network, model.tokenizer, given)
+        for given in model.examples
+    ]
 
 
 def translated(network: nn.Module, tokenizer: Tokenizer, text: str) -> Expected:
@@ -53,19 +62,25 @@ def translated(network: nn.Module, tokenizer: Tokenizer, text: str) -> Expected:
     if design == "encoder-decoder":  # it looks at nothing
         return Expected(text, found.text, np.zeros((0, 1, *found.alignment.shape), np.float32))
     if design == "transformer":
-        return Expected(text, found.text, _every_head(translator, found, tokenizer))
+        return Expected(text, found.text, *_every_head(translator, found, tokenizer))
     return Expected(text, found.text, found.alignment[np.newaxis, np.newaxis])
 
 
-def _every_head(translator: Translator, found: Translation, tokenizer: Tokenizer) -> Array:
-    """Where each head of each layer looked as the translation was written."""
+def _every_head(
+    translator: Translator, found: Translation, tokenizer: Tokenizer
+) -> tuple[Array, tuple[Array, Array]]:
+    """Where each head of each layer looked as the translation was written, and within a text."""
     vocabulary = tokenizer.tokenizer.get_vocab()
     written = [BOS, *(vocabulary[piece] for piece in found.target)]
     source = torch.tensor([found.read.ids])
     with torch.no_grad(), record(only=("weights",)) as trace:
         translator(source, torch.tensor([len(found.read)]), torch.tensor([written]))
-    layers = [step.value[0] for step in trace if "cross-attention" in step.scope]
-    return np.stack(layers)[:, :, :-1]  # the last row chooses the end
+    parts: dict[str, list[Array]] = {}
+    for step in trace:
+        name = "cross" if "cross-attention" in step.scope else step.scope.split()[0]
+        parts.setdefault(name, []).append(step.value[0])
+    cross, encoder, decoder = (np.stack(parts[name]) for name in ("cross", "encoder", "decoder"))
+    return cross[:, :, :-1], (encoder, decoder[:, :, :-1, :-1])  # the last row chooses the end
 
 
 def read(network: nn.Module, tokenizer: Tokenizer, text: str) -> Expected:
@@ -79,11 +94,7 @@ def read(network: nn.Module, tokenizer: Tokenizer, text: str) -> Expected:
         reading = stack.reader(model.embed(ids), need_weights=True)
         likely = model(ids)[0, -1].softmax(-1).topk(NEXT)
     assert reading.weights is not None
-    pieces = tokenizer.pieces(likely.indices.tolist())
-    output = [
-        {"word": piece, "probability": p}
-        for piece, p in zip(pieces, likely.values.tolist(), strict=True)
-    ]
+    output = _said(tokenizer.pieces(likely.indices.tolist()), likely.values)
     return Expected(text, output, torch.stack(reading.weights, 1)[0].unsqueeze(1).numpy())
 
 
@@ -95,6 +106,33 @@ def understood(network: nn.Module, tokenizer: Any, text: str) -> Expected:
     mean = found.last.mean(0)
     assert found.weights is not None
     return Expected(text, (mean / mean.norm()).tolist(), torch.stack(found.weights).numpy())
+
+
+def judged(network: nn.Module, _: None, image: ExampleImage) -> Expected:
+    """Every label with its probability, and what each patch, then the decision, looked at."""
+    model = cast("ImageClassifier", network)
+    pixels = torch.tensor(image.pixels).permute(2, 0, 1).unsqueeze(0) / 255
+    with torch.no_grad(), record(only=("weights",)) as trace:
+        decision = model(pixels)
+    order = decision.logits[0].softmax(-1).sort(descending=True)
+    output = _said([model.config.labels[i] for i in order.indices.tolist()], order.values)
+    layers = [step.value[0] for step in trace if "readout" not in step.scope]
+    decided = decision.weights[0].numpy().reshape(1, 1, 1, -1)
+    return Expected(image, output, np.stack(layers), (decided,))
+
+
+def _said(words: Sequence[str], probabilities: Tensor) -> list[dict[str, Any]]:
+    pairs = zip(words, probabilities.tolist(), strict=True)
+    return [{"word": word, "probability": p} for word, p in pairs]
+
+
+RUN: dict[str, Callable[..., Expected]] = {
+    "translate": translated,
+    "lm": read,
+    "sentence": understood,
+    "images": judged,
+}
+"""By task, what a network, its tokenizer and something given make."""
 
 
 def difference(model: CarriedModel) -> tuple[float, int]:

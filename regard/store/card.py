@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import Any
 
 from regard.store.folder import TASKS, RunFolder
@@ -38,11 +39,24 @@ def card_of(run: RunFolder) -> str:
             "",
             "## Training",
             "",
+            *_began(config.get("train", {})),
             *_events(run),
             *_listed(model),
             "",
         ]
     )
+
+
+def _began(train: dict[str, Any]) -> list[str]:
+    """Which weights were not drawn at random, and which were not trained."""
+    found = []
+    if start := train.get("start"):
+        path = Path(start)  # of a file of weights, its folder says more than its name
+        name = path.parent.name if path.name.endswith(".safetensors") else path.name
+        found.append(f"- began with the weights of {name}")
+    if still := train.get("freeze"):
+        found.append(f"- not trained, kept as they began: {still}")
+    return found
 
 
 def _listed(settings: dict[str, Any], files_only: bool = False) -> list[str]:

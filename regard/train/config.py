@@ -71,7 +71,9 @@ class TrainConfig:
     precision: Literal["float32", "bfloat16"] = "float32"
     """What matrix products are computed in; weights, sums and Adam's memory are float32 always."""
     start: str | None = None
-    """A run folder or shipped model whose weights and tokens the run begins with."""
+    """A run folder, a file of weights in one, or a shipped model: what the run begins with."""
+    freeze: str | None = None
+    """Parts that keep the weights they begin with: encoder,vocabulary; * stands for anything."""
 
     def __post_init__(self) -> None:
         whole = ("warmup", "epochs", "steps", "patience", "validate_every", "save_every")

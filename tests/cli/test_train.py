@@ -92,8 +92,11 @@ def test_a_learning_rate_is_found_and_nothing_written(
 def test_columns_and_optimizers_that_are_not_there(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    table.write_text("en\tde\none\teins\n")
     given: Arguments = ["--pairs", table, "-o", tmp_path / "run"]
+    assert "the model has no part 'head'; its parts are alignment, decoder, encoder" in refused(
+        capsys, *given, *TINY, "--freeze", "head"
+    )
+    table.write_text("en\tde\none\teins\n")
     assert "has no column 'fr'; its first line names en, de" in refused(
         capsys, *given, "--columns", "source=fr,target=en"
     )
@@ -355,6 +358,7 @@ def test_a_run_that_begins_with_another_one(
     assert "'nothing' is neither a folder nor a model" in refused(
         capsys, *third, "--from", "nothing"
     )
+    assert f"--from) '{table}' is in no run folder" in refused(capsys, *third, "--from", table)
     assert not (tmp_path / "third").exists()
 
 

@@ -16,7 +16,7 @@ from tests.models.bert.tinybert import save_tiny
 
 SHIPPED = (
     *("bahdanau", "transformer", "encoder-decoder", "word-by-word"),
-    *("lstmn", "simple-rnn+attention"),
+    *("lstmn", "simple-rnn+attention", "fashion"),
 )
 
 
@@ -31,12 +31,17 @@ class Living(NamedTuple):
     sheet: Sheet
     models: dict[str, CarriedModel]
 
-    def look(self, model: str, text: str) -> dict[str, Any]:
-        """What the page makes of a text, by its own door for scripts."""
+    def look(self, model: str, given: str | list[int]) -> dict[str, Any]:
+        """What the page makes of a text or an image, by its own door for scripts."""
         found: dict[str, Any] = self.sheet.page.evaluate(
-            "([text, model]) => window.regard.look(text, { model })", [text, model]
+            "([given, model]) => window.regard.look(given, { model })", [given, model]
         )
         return found
+
+    def choose(self, model: str) -> None:
+        """Another model of the page, with its first example."""
+        self.sheet.page.select_option(".live select", str([*self.models].index(model)))
+        self.settle()
 
     def type(self, text: str) -> None:
         """Type a text as a person does, and wait until it is dealt with."""
@@ -65,6 +70,7 @@ def living(
 ) -> Iterator[Living]:
     file = Path(tmp_path_factory.mktemp("living")) / "living.html"
     save_live(file, list(carried.values()))
-    context = browser.new_context(viewport={"width": 1280, "height": 860}, offline=True)
+    size = {"width": 1280, "height": 860}
+    context = browser.new_context(viewport=size, offline=True, reduced_motion="reduce")
     yield Living(Sheet(context.new_page(), file).goto(), carried)
     context.close()

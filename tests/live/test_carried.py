@@ -17,6 +17,7 @@ from regard.store.weights import named_weights
 from regard.views.page.inline import script
 from tests.live.lines import lines
 from tests.live.runs import TEXTS, save_run
+from tests.live.signs import FILE, signs_script
 
 COUNT = 600
 READ = """
@@ -61,7 +62,7 @@ def test_what_cannot_be_carried_is_said(tmp_path: Path) -> None:
     (folder / "config.json").write_text(json.dumps(config))
     with pytest.raises(ConfigError, match=r"runs these designs .*lstmn.*got lm with 'lstm'"):
         carry(str(folder))
-    with pytest.raises(FileError, match="neither a folder nor a model that comes with regard"):
+    with pytest.raises(FileError, match=r"nor a model that a living page carries \(.*, minilm\)"):
         carry("bahdanu")
 
 
@@ -95,3 +96,38 @@ def test_the_page_cuts_a_text_as_python_does(level: Any, browser: Any) -> None:
         if max(map(ord, text), default=0) < 0x10000:  # later signs are as new as each Unicode table
             assert ours["labels"] == pieces.labels, repr(text)
             assert ours["words"] == [word.text for word in pieces.words], repr(text)
+
+
+def test_the_table_of_signs_is_the_librarys() -> None:
+    assert FILE.read_text(encoding="utf-8") == signs_script(), "run python -m tests.live.signs"
+
+
+def test_the_page_cuts_wordpieces_as_the_library_does(browser: Any) -> None:
+    texts = [text for text in lines(COUNT) if text.strip()]
+    tokens = _spelling(texts)
+    source = "([vocabulary, lines]) => { SCRIPT const cut = new of_wordpiece.WordPiece(vocabulary);"
+    source += " return lines.map((line) => cut.read(line).ids); }"
+    context = browser.new_context(offline=True)
+    found = context.new_page().evaluate(
+        source.replace("SCRIPT", script("wordpiece")), [vocabulary_data(tokens), texts]
+    )
+    context.close()
+    for text, ours, theirs in zip(texts, found, tokens.encode_batch(texts), strict=True):
+        assert ours == theirs.ids, repr(text)
+
+
+def _spelling(texts: list[str]) -> Any:
+    """WordPiece that has every sign of the texts, at a word's start and inside it, and no more."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+
+    marks = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+    signs = sorted(set(normalizers.BertNormalizer().normalize_str("".join(texts))))
+    pieces = [*marks, *signs, *(f"##{sign}" for sign in signs)]
+    made = Tokenizer(models.WordPiece({p: i for i, p in enumerate(pieces)}, unk_token="[UNK]"))
+    made.normalizer = normalizers.BertNormalizer()
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    made.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    made.add_special_tokens(marks)
+    return made

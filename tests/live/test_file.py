@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ import torch
 from regard.attention import Mask
 from regard.errors import RegardError
 from regard.live.carried import CarriedModel
+from regard.live.examples import ExampleImage
 from regard.live.file import live_html, save_live
-from regard.live.proof import proofs
+from regard.live.proof import Expected, judged, proofs
 from regard.models.translators.bahdanau import Annotations, Bahdanau
 from regard.models.translators.translation import translate_texts
 from tests.browser import Open
@@ -131,9 +133,17 @@ def test_what_cannot_be_read_is_said(living: Living, text: str, answer: str) -> 
     assert said(living)
 
 
+def test_a_transformer_shows_how_each_text_looks_at_itself(living: Living) -> None:
+    living.choose("transformer")
+    words = living.sheet.page.locator("#view-sentence .words.from")
+    for layer, text in ((0, "Can you help me"), (3, "Können Sie mir helfen"), (6, "<s> Can you")):
+        living.sheet.choose(view="sentence", layer=layer, head=0)
+        words.filter(has_text=re.compile(r"\s*".join(text.split()))).wait_for()
+
+
 def test_readers_say_what_comes_next(living: Living) -> None:
     page = living.sheet.page
-    page.select_option(".live select", "4")
+    living.choose("lstmn")
     living.type("She asked him if he wanted to")
     rows = page.query_selector_all(".next-words tbody tr")
     assert len(rows) == 5
@@ -150,23 +160,99 @@ def test_it_is_named_readable_and_alone(first: Living) -> None:
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="axe-core is not here: make script fetches it")
-@pytest.mark.parametrize("model", [0, 4])
-def test_axe_finds_nothing(model: int, living: Living) -> None:
+@pytest.mark.parametrize("model", ["bahdanau", "lstmn", "fashion"])
+def test_axe_finds_nothing(model: str, living: Living) -> None:
     page = living.sheet.page
-    page.select_option(".live select", str(model))
-    living.settle()
+    living.choose(model)
     page.evaluate("for (const one of document.querySelectorAll('.live details')) one.open = true")
     page.evaluate(AXE.read_text(encoding="utf-8"))
     assert page.evaluate(FINDINGS) == []
 
 
+@pytest.mark.parametrize("model", ["near", "fashion"])
 def test_in_chinese_it_says_nothing_in_english(
-    carried: dict[str, CarriedModel], tmp_path: Path, opened: Open
+    model: str, carried: dict[str, CarriedModel], tmp_path: Path, opened: Open
 ) -> None:
-    save_live(tmp_path / "near.html", [carried["near"]])
-    sheet = opened(tmp_path / "near.html", locale="zh-CN")
+    save_live(tmp_path / "live.html", [carried[model]])
+    sheet = opened(tmp_path / "live.html", locale="zh-CN")
     sheet.wait("!('running' in document.documentElement.dataset)")
     assert sheet.page.evaluate((PAGE / "english.js").read_text()) == []
+
+
+PIXELS = """() => {
+  const pad = document.querySelector('.pad');
+  const { width, height } = pad;
+  const { data } = pad.getContext('2d').getImageData(0, 0, width, height);
+  return Array.from({ length: width * height }, (_, p) => data[4 * p]);
+}"""
+
+
+@pytest.fixture
+def drawing(living: Living) -> Iterator[Living]:
+    """The page with the model of images, which shows its first example."""
+    living.choose("fashion")
+    yield living
+    living.choose("bahdanau")
+
+
+def drawn(living: Living) -> np.ndarray[Any, Any]:
+    """What is on the pad."""
+    return np.array(living.sheet.page.evaluate(PIXELS), np.uint8).reshape(28, 28, 1)
+
+
+def wait_for_labels(living: Living, right: Expected) -> None:
+    """Until the page names what Python names, in the same order."""
+    labels = ",".join(one["word"] for one in right.output[:5])
+    shown = "[...document.querySelectorAll('.next-words th')].map((e) => e.textContent).join()"
+    living.sheet.wait(f"{shown} === {labels!r}")
+
+
+def test_a_drawn_image_is_named_as_in_python(drawing: Living) -> None:
+    page, model = drawing.sheet.page, drawing.models["fashion"]
+    page.click(".pad-tools >> text=Clear")
+    drawing.sheet.wait(f"document.querySelector('{TOLD}').textContent.includes('nothing to see')")
+    box = page.locator(".pad").bounding_box()
+    for x in (0.3, 0.5, 0.7):  # three strokes from top to bottom
+        page.mouse.move(box["x"] + x * box["width"], box["y"] + 0.1 * box["height"])
+        page.mouse.down()
+        page.mouse.move(box["x"] + x * box["width"], box["y"] + 0.9 * box["height"], steps=4)
+        page.mouse.up()
+    pixels = drawn(drawing)
+    assert (pixels[14, [8, 14, 19]] > 200).all()
+    assert (pixels[:, [0, 27]] == 0).all()
+    right = judged(model.network, None, ExampleImage("drawn", pixels))
+    wait_for_labels(drawing, right)
+
+
+def test_keys_move_an_image_and_clear_it(drawing: Living) -> None:
+    page = drawing.sheet.page
+    before = drawn(drawing)
+    page.focus(".pad")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowUp")
+    moved = np.zeros_like(before)
+    moved[:-1, 1:] = before[1:, :-1]
+    np.testing.assert_array_equal(drawn(drawing), moved)
+    page.keyboard.press("Delete")
+    assert not drawn(drawing).any()
+    page.click(".examples >> text=trouser")
+    wait_for_labels(drawing, proofs(drawing.models["fashion"])[1])
+
+
+def test_a_hidden_patch_changes_what_the_image_shows(drawing: Living) -> None:
+    page = drawing.sheet.page
+    page.wait_for_selector(".view-thing .box.best")
+    page.locator(".view-thing").get_by_text("were hidden?").click()
+    page.wait_for_selector(".next-bar.was")
+    assert page.locator(".mask-word[aria-pressed=true]").count() == 1
+    page.click("text=Undo all")
+    page.wait_for_selector(".next-bar.was", state="detached")
+
+
+def test_what_is_no_image_is_refused(drawing: Living) -> None:
+    for wrong in ("a boot", [1, 2, 3], [256] * 784):
+        with pytest.raises(Exception, match="this model reads images: a list of 784 numbers"):
+            drawing.look("fashion", wrong)
 
 
 def test_a_model_that_is_not_there_is_named(living: Living) -> None:
@@ -185,8 +271,7 @@ def test_the_file_says_whose_it_is_and_forbids_all_else(carried: dict[str, Carri
 
 def test_two_sentences_are_compared(living: Living) -> None:
     page = living.sheet.page
-    page.select_option(".live select", str(len(living.models) - 1))
-    living.settle()
+    living.choose("tiny-bert")
     page.fill(".live-say input", SENTENCES[1])
     living.type(SENTENCES[0])
     model = living.models["tiny-bert"]

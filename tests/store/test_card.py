@@ -34,3 +34,16 @@ def test_a_card_made_from_config_and_log(tmp_path: Path) -> None:
     run.log.write_text("".join(json.dumps(e) + "\n" for e in events) + '{"event": "tr')
     assert "- 1,234 examples to train on, 56 to validate\n" in card_of(run)
     assert "- validation BLEU 31.25 after 500 updates\n" in card_of(run)
+    assert "began" not in card_of(run)
+
+
+def test_a_card_says_what_it_began_with_and_what_was_frozen(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path)
+    train = {"start": "/home/me/runs/first/", "freeze": "encoder"}
+    run.write_config({"task": "lm", "data": {}, "model": {}, "train": train})
+    card = card_of(run)
+    assert "- began with the weights of first\n- not trained, kept as they began: encoder\n" in card
+    assert "/home/me" not in card
+    train["start"] = "runs/second/model.safetensors"
+    run.write_config({"task": "lm", "data": {}, "model": {}, "train": train})
+    assert "- began with the weights of second\n" in card_of(run)

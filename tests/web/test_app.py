@@ -16,6 +16,7 @@ from regard.inside.look import exploration
 from regard.inside.textmodel import load
 from regard.pieces.text import read_text
 from regard.views.page.course import WORDS
+from tests.browser import until
 from tests.inside.tinytext import STORY
 from tests.web.server import Client, thread
 
@@ -177,10 +178,8 @@ def test_in_a_browser_short_and_long(
     page.focus(".pane")
     for _ in range(18):
         page.keyboard.press("+")
-    page.wait_for_timeout(500)
-    tiles = [url for url in asked if "/tiles/" in url]
-    assert any("/tiles/5/0/0" in url for url in tiles)
-    assert any("/tiles/0/" in url for url in tiles)
+    wanted = ("/tiles/5/0/0", "/tiles/0/")
+    until(page, lambda: all(any(tile in url for url in asked) for tile in wanted))
     # The strongest head of a link among heads whose vectors are not here, then two side by side.
     every = eager(folder, text)
     page.keyboard.press("g")
@@ -201,6 +200,26 @@ def test_in_a_browser_short_and_long(
         first = float(page.inner_text(shown).strip("[").split()[0].replace("−", "-"))
         assert abs(first - context[0]) < 2e-3
     assert errors == []
+    page.context.close()
+
+
+def test_a_measure_is_computed_when_it_is_chosen(here: Client, browser: Any) -> None:
+    name = here.look("the animal was tired")
+    assert here.ask(f"/api/looks/{name}/measures/rollin", {}).code == 404
+    assert "of weights" in here.ask(f"/api/looks/{name}/measured").json["error"]
+    asked = here.ask(f"/api/looks/{name}/measures/flow", {})
+    assert asked.code == 202
+    found = here.ask(f"/api/looks/{here.wait(asked.json['id'])}/measured").json
+    assert (found["name"], len(found["layers"])) == ("flow", 2)
+    page = browser.new_context(viewport={"width": 1200, "height": 800}).new_page()
+    page.goto(f"{here.address}/")
+    page.wait_for_selector("h1:has-text('The animal')")
+    page.locator(".measures summary").click()
+    page.locator(".measures input[value=norm]").click()
+    page.locator(".banner.derived").filter(has_text="size of what is brought").wait_for()
+    # An address that names a measure lets it be computed again.
+    page.reload()
+    page.locator(".banner.derived").filter(has_text="size of what is brought").wait_for()
     page.context.close()
 
 

@@ -16,6 +16,9 @@ from regard.train.settings import at_least, complain
 
 MOST_WINDOW = 4_000_000
 """Steps that are read times steps that are forecast: the numbers of the linear baseline."""
+SIDES, TEXT, LABELLED = ("source", "target"), ("text",), ("label", "text")
+EVENT = ("user", "item", "time")
+"""What columns are named for, by kind of table."""
 
 
 @dataclass(frozen=True)
@@ -98,11 +101,8 @@ class PairsConfig(PartsConfig):
             *_one_way("test_pairs", self.test_pairs, self.test_source, self.test_target),
             *super().problems(),
             *at_least(self, 1, "source_column", "target_column"),
+            *columns_problems(self.columns, *SIDES),
         ]
-        try:
-            named_columns(self.columns)
-        except DataError as error:
-            found.append(str(error))
         if self.source_column == self.target_column:
             found.append(f"source_column and target_column are both {self.source_column}")
         if not 0 <= self.names <= 1:
@@ -132,7 +132,9 @@ class TextConfig(SentencesConfig):
     text: str | None = None
     """A file, a sentence a line; may be gzip; - is standard input."""
     column: int = 0
-    """Of a table with tabs, the column with the text, from 1; 0 = the whole line."""
+    """Of a table, the column with the text, from 1; 0 = the whole line."""
+    columns: str | None = None
+    """The table's column by the name in its first line: text=NAME; .csv has commas, others tabs."""
     unique: bool = False
     """A sentence that occurs on several lines counts once."""
     continuous: bool = False
@@ -142,8 +144,11 @@ class TextConfig(SentencesConfig):
 
     def problems(self) -> list[str]:
         found = super().problems() + at_least(self, 1, "chunk") + at_least(self, 0, "column")
+        found += columns_problems(self.columns, *TEXT)
         if not self.text:
             found.insert(0, "text is missing: a file with a sentence a line")
+        if self.column and self.columns:
+            found.append("column and columns are two ways to say the same: give one")
         if self.unique and self.continuous:
             found.append("unique is for sentences: a continuous text has its lines in their order")
         return found
@@ -155,6 +160,8 @@ class LabelledConfig(SentencesConfig):
 
     file: str | None = None
     """A file, label and sentence a line, a tab or space between; may be gzip; - is stdin."""
+    columns: str | None = None
+    """The columns of a table by the names in its first line: label=NAME,text=NAME."""
     vectors: str | None = None
     """Word vectors to start from (GloVe, word2vec, fastText); others start at random."""
 
@@ -162,6 +169,7 @@ class LabelledConfig(SentencesConfig):
         found = super().problems()
         if not self.file:
             found.insert(0, "file is missing: a label and a sentence a line")
+        found += columns_problems(self.columns, *LABELLED)
         if self.vectors and self.level == "bpe":
             found.append("vectors are of whole words: level must be word or space, got bpe")
         return found
@@ -298,11 +306,7 @@ class HistoryConfig:
         found = at_least(self, 2, "max_length")
         if not self.history:
             found.insert(0, "history is missing: a table of user, item and time")
-        try:
-            event_columns(self.columns)
-        except DataError as error:
-            found.append(str(error))
-        complain(found)
+        complain(found + columns_problems(self.columns, *EVENT))
 
 
 PATHS = {
@@ -316,24 +320,24 @@ PATHS = {
 """Settings that name files: these may be elsewhere when a run is resumed."""
 
 
-def named_columns(text: str | None) -> tuple[str, str] | None:
-    """``source=de,target=en`` as ("de", "en"); None of nothing."""
+def named_columns(text: str | None, *parts: str) -> dict[str, str]:
+    """``source=de,target=en`` as {"source": "de", "target": "en"}, in the order of ``parts``."""
     if text is None:
-        return None
+        return {}
     named = dict(part.strip().partition("=")[::2] for part in text.split(","))
-    if named.keys() != {"source", "target"} or not all(named.values()):
-        raise DataError(f"columns are written source=NAME,target=NAME; got {text!r}")
-    return named["source"], named["target"]
+    if named.keys() != set(parts) or not all(named.values()):
+        written = ",".join(f"{part}=NAME" for part in parts)
+        raise DataError(f"columns are written {written}; got {text!r}")
+    return {part: named[part] for part in parts}
 
 
-def event_columns(text: str | None) -> dict[str, str] | None:
-    """``user=a,item=b,time=c`` as a table; None of nothing."""
-    if text is None:
-        return None
-    named = dict(part.strip().partition("=")[::2] for part in text.split(","))
-    if named.keys() != {"user", "item", "time"} or not all(named.values()):
-        raise DataError(f"columns are written user=NAME,item=NAME,time=NAME; got {text!r}")
-    return named
+def columns_problems(text: str | None, *parts: str) -> list[str]:
+    """What is wrong with such a text."""
+    try:
+        named_columns(text, *parts)
+    except DataError as error:
+        return [str(error)]
+    return []
 
 
 def reversed_sides(data: Mapping[str, Any]) -> dict[str, Any]:

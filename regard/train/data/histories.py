@@ -15,7 +15,7 @@ from typing import NamedTuple
 from regard.errors import DataError, RegardError, nearest
 from regard.files import name_of
 from regard.pieces.history import History
-from regard.train.data.pairs import read_table
+from regard.train.data.table import read_table
 
 COLUMNS = ("user", "item", "time")
 ALIASES = {
@@ -79,7 +79,8 @@ def read_histories(path: Path, columns: Mapping[str, str] | None = None) -> Hist
     Columns are found by the names in the first line; ``columns`` gives other names, or numbers from
     1. Without names the table has three columns. Lines of equal time stay in their order.
     """
-    rows, between = read_table(path)
+    table = read_table(path)
+    rows = table.rows
     first, places = _places(rows[0], columns, path)
     events: dict[str, list[Event]] = defaultdict(list)
     kinds: dict[str, int] = {}
@@ -89,7 +90,7 @@ def read_histories(path: Path, columns: Mapping[str, str] | None = None) -> Hist
         if len(row) <= max(places):
             raise DataError(
                 f"{name_of(path)}, line {number}: expected {len(rows[0])} columns as in the first "
-                f"line, with a {between} between columns; got {len(row)}"
+                f"line, with a {table.between} between columns; got {len(row)}"
             )
         user, item, time = (row[place].strip() for place in places)
         for what, cell in zip(COLUMNS, (user, item, time), strict=True):
@@ -177,15 +178,15 @@ def _parsed(text: str) -> float | None:
 
 def read_titles(path: Path) -> dict[str, str]:
     """A table of items and their titles, in its first two columns."""
-    rows, between = read_table(path)
+    table = read_table(path)
     titles: dict[str, str] = {}
-    for number, row in enumerate(rows, 1):
+    for number, row in enumerate(table.rows, 1):
         if row == [""]:
             continue
         if len(row) < 2:
             raise DataError(
                 f"{name_of(path)}, line {number}: an item and its title are wanted, with a "
-                f"{between} between them; got one column"
+                f"{table.between} between them; got one column"
             )
         titles[row[0].strip()] = " ".join(row[1].split())
     return titles

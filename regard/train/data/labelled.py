@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from regard.errors import DataError
 from regard.files import name_of
 from regard.train.data.examples import Examples
 from regard.train.data.lines import read_lines
+from regard.train.data.table import is_csv, read_table
 
 MOST = 1000
 """Labels; more are a sign that the label does not come first."""
@@ -29,23 +30,21 @@ class Labelled(NamedTuple):
         return f"{self.label}\t{self.text}"
 
 
-def read_labelled(path: str | os.PathLike[str]) -> Examples[Labelled]:
-    """``label sentence`` lines; with a tab in the first line, ``label TAB sentence``."""
-    lines = read_lines(path)
-    first = next((line for line in lines if line.strip()), "")
-    between = "\t" if "\t" in first else None
+def read_labelled(path: str | os.PathLike[str], columns: Sequence[str] = ()) -> Examples[Labelled]:
+    """``label sentence`` lines; with a tab in the first line, ``label TAB sentence``; of files
+    called .csv the first two columns. ``columns``: those of label and sentence, by the names that
+    the first line gives them."""
     rows: list[Labelled] = []
     empty: list[int] = []
-    for number, line in enumerate(lines, 1):
-        label, *rest = line.strip().split(between, 1) or [""]
-        text = " ".join(rest[0].split()) if rest else ""
-        if text:
+    for number, label, sentence in _cells(path, columns):
+        text = " ".join(sentence.split())
+        if label.strip() and text:
             rows.append(Labelled(label.strip(), text, number))
         else:
             empty.append(number)
     name = name_of(path)
     if not rows:
-        raise DataError(f"none of the {len(lines)} lines of {name} has a label and a sentence")
+        raise DataError(f"none of the {len(empty)} lines of {name} has a label and a sentence")
     labels = {row.label for row in rows}
     if len(labels) > MOST:
         raise DataError(
@@ -53,6 +52,22 @@ def read_labelled(path: str | os.PathLike[str]) -> Examples[Labelled]:
             "the label comes first, then a tab or a space, then the sentence"
         )
     return Examples(rows, empty)
+
+
+def _cells(path: str | os.PathLike[str], columns: Sequence[str]) -> Iterator[tuple[int, str, str]]:
+    """The number of each line, its label and its sentence; either may be empty."""
+    if columns or is_csv(path):
+        table = read_table(path)
+        places = table.places(columns) if columns else [1, 2]
+        for number, (label, text) in table.cells(places, first=2 if columns else 1):
+            yield number, label, text
+        return
+    lines = read_lines(path)
+    first = next((line for line in lines if line.strip()), "")
+    between = "\t" if "\t" in first else None
+    for number, line in enumerate(lines, 1):
+        label, *rest = line.strip().split(between, 1) or [""]
+        yield number, label, rest[0] if rest else ""
 
 
 def labels_of(rows: Iterable[Labelled]) -> list[str]:

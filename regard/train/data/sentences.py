@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from regard.errors import DataError
 from regard.files import name_of
 from regard.train.data.examples import Examples
 from regard.train.data.lines import read_lines
+from regard.train.data.table import read_table
 
 
 class TextLine(NamedTuple):
@@ -25,15 +27,18 @@ class TextLine(NamedTuple):
 
 
 def read_sentences(
-    path: str | os.PathLike[str], column: int = 0, *, unique: bool = False
+    path: str | os.PathLike[str], column: int | str = 0, *, unique: bool = False
 ) -> Examples[TextLine]:
-    """The sentences of a text file, or of one column of a table, in their order."""
+    """The sentences of a text file, or of one column of a table, in their order.
+
+    A column counts from 1, or has the name that the first line gives it.
+    """
     lines: list[TextLine] = []
     empty: list[int] = []
     seen: set[str] = set()
     repeated = 0
-    for number, row in enumerate(read_lines(path), 1):
-        sentence = " ".join((_cell(row, column, number, path) if column else row).split())
+    for number, text in _texts(path, column):
+        sentence = " ".join(text.split())
         if not sentence:
             empty.append(number)
         elif unique and sentence in seen:
@@ -46,11 +51,12 @@ def read_sentences(
     return Examples(lines, empty, repeated)
 
 
-def _cell(row: str, column: int, number: int, path: str | os.PathLike[str]) -> str:
-    cells = row.split("\t")
-    if len(cells) < column and row:
-        raise DataError(
-            f"{name_of(path)}, line {number}: column {column} is wanted, with a tab between "
-            f"columns; got {len(cells)} of them"
-        )
-    return cells[column - 1] if row else ""
+def _texts(path: str | os.PathLike[str], column: int | str) -> Iterator[tuple[int, str]]:
+    """The number of each line, and the text in it."""
+    if not column:
+        yield from enumerate(read_lines(path), 1)
+        return
+    table, named = read_table(path), isinstance(column, str)
+    places = table.places([column]) if isinstance(column, str) else [column]
+    for number, (text,) in table.cells(places, first=2 if named else 1):
+        yield number, text

@@ -16,6 +16,7 @@ from torch import nn
 
 from regard.errors import ConfigError, TrainingError
 from regard.train.config import TrainConfig
+from regard.train.run.freeze import freeze
 from regard.train.run.optimizer import make_optimizer
 from regard.train.run.state import seed_all
 from regard.train.settings import Tree
@@ -71,6 +72,8 @@ def find_rate(
         note(line)
     seed_all(chosen.train.seed)
     model = job.build(job.shaped(chosen.model, job.decided(corpus)))
+    if still := freeze(model, chosen.train.freeze):
+        note(still)
     return search(job.make_task(model, corpus, chosen), chosen.train)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict, fields
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -22,6 +24,7 @@ from regard.train.config import CHANGEABLE, FREE, TrainConfig
 from regard.train.run.checkpoint import Checkpoints
 from regard.train.run.distributed import World, joined
 from regard.train.run.folder import check_same, claimed
+from regard.train.run.freeze import freeze
 from regard.train.run.log import Log, draw_curves
 from regard.train.run.loop import Loop
 from regard.train.run.progress import Outcome, Progress
@@ -80,6 +83,8 @@ def train(
         if fresh:
             job.prepare(model, corpus, chosen.data, note)
             _begin(model, _earlier(job, chosen))
+        if still := freeze(model, chosen.train.freeze):
+            note(still)
         world.from_main(lambda: _write(folder, config, {**learned, **job.held_out(read)}))
         log = Log(folder.log if world.main else None, tensorboard)
         if fresh:
@@ -149,24 +154,37 @@ def _learned(
         if all(file.exists() for file in files):
             return {file.name: file.read_text(encoding="utf-8") for file in files}
         earlier = _earlier(job, settings)
-        return job.known(earlier) if earlier else job.learn(read, settings.data)
+        return job.known(earlier[0]) if earlier else job.learn(read, settings.data)
 
     return world.from_main(learned)
 
 
 def _earlier(
     job: Job[Data, Read, Corpus, Config, Model], settings: Settings[Data]
-) -> RunFolder | None:
-    """The run that this one begins with, if any."""
+) -> tuple[RunFolder, Path] | None:
+    """The run that this one begins with, if any, and the file of its weights."""
     start = settings.train.start
-    return RunFolder(find_folder(start, job.task)) if start else None
+    if not start:
+        return None
+    if not os.path.isfile(start):
+        run = RunFolder(find_folder(start, job.task))
+        return run, run.model
+    around = [RunFolder(path) for path in Path(start).absolute().parents]
+    within = next((run for run in around if run.config.exists()), None)
+    if within is None:
+        raise ConfigError(
+            f"train.start (--from) {start!r} is in no run folder, whose config and tokens say what "
+            "its weights are of"
+        )
+    return within, Path(start)
 
 
-def _begin(model: nn.Module, earlier: RunFolder | None) -> None:
-    """Give the model the weights of the run that it begins with."""
+def _begin(model: nn.Module, earlier: tuple[RunFolder, Path] | None) -> None:
+    """Give the model the weights that it begins with."""
     if earlier:
-        weights = unpacked(read_weights(earlier.model))
-        set_weights(model, weights, f"the model of {str(earlier.path)!r}")
+        run, file = earlier
+        what = f"the model of {str(run.path)!r}" if file == run.model else repr(str(file))
+        set_weights(model, unpacked(read_weights(file)), what)
 
 
 def _changed(job: Job[Any, Any, Any, Any, Any], folder: RunFolder, config: Tree) -> Tree:

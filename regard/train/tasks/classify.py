@@ -18,7 +18,7 @@ from regard.pieces.tokenizer import START, Tokenizer
 from regard.text import visible
 from regard.train.config import TrainConfig
 from regard.train.data.batches import padded, plan
-from regard.train.data.config import LabelledConfig
+from regard.train.data.config import LABELLED, LabelledConfig, named_columns
 from regard.train.data.corpus import TokenCorpus
 from regard.train.data.examples import Dataset, divided
 from regard.train.data.labelled import Labelled, check_labels, labels_of, read_labelled
@@ -109,13 +109,16 @@ class Classify(TextJob[LabelledConfig, Labelled, ClassifierConfig, Classifier]):
 
     def read(self, data: LabelledConfig) -> Dataset[Labelled]:
         assert data.file is not None, "LabelledConfig checks this"
-        main = read_labelled(data.file)
+        columns = list(named_columns(data.columns, *LABELLED).values())
+        main = read_labelled(data.file, columns)
         labels = labels_of(main.rows)
         if len(labels) < 2:
             raise DataError(
                 f"{name_of(data.file)} has one label, {labels[0]!r}: there is nothing to tell apart"
             )
-        valid, test = (read_labelled(path) if path else None for path in (data.valid, data.test))
+        valid, test = (
+            read_labelled(path, columns) if path else None for path in (data.valid, data.test)
+        )
         for path, part in ((data.valid, valid), (data.test, test)):
             if part and path:
                 check_labels(part.rows, labels, path)

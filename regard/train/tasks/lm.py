@@ -15,7 +15,7 @@ from regard.pieces.tokenizer import PAD
 from regard.recurrent import Tapes
 from regard.train.config import TrainConfig
 from regard.train.data.batches import plan
-from regard.train.data.config import TextConfig
+from regard.train.data.config import TEXT, TextConfig, named_columns
 from regard.train.data.corpus import TokenCorpus, target_tokens
 from regard.train.data.examples import Dataset, by_group, divided, in_order
 from regard.train.data.sentences import TextLine, read_sentences
@@ -184,9 +184,10 @@ class Language(TextJob[TextConfig, TextLine, LanguageConfig, LanguageModel]):
 
     def read(self, data: TextConfig) -> Dataset[TextLine]:
         assert data.text is not None, "TextConfig checks this"
-        main = read_sentences(data.text, data.column, unique=data.unique)
-        valid = read_sentences(data.valid, data.column) if data.valid else None
-        test = read_sentences(data.test, data.column) if data.test else None
+        column = named_columns(data.columns, *TEXT).get("text", data.column)
+        main = read_sentences(data.text, column, unique=data.unique)
+        valid = read_sentences(data.valid, column) if data.valid else None
+        test = read_sentences(data.test, column) if data.test else None
         return divided(main, valid, test, data, in_order if data.continuous else by_group)
 
     def longest(self, data: TextConfig) -> int | None:

@@ -20,7 +20,7 @@ from regard.store.folder import ITEMS, RunFolder
 from regard.text import quoted
 from regard.train.config import TrainConfig
 from regard.train.data.batches import padded, plan
-from regard.train.data.config import HistoryConfig, event_columns
+from regard.train.data.config import EVENT, HistoryConfig, named_columns
 from regard.train.data.histories import Histories, read_histories, read_titles
 from regard.train.settings import Tree
 from regard.train.tasks.job import Files, Job, Settings
@@ -177,7 +177,7 @@ class Recommend(Job[HistoryConfig, Histories, HistoryCorpus, LanguageConfig, Lan
 
     def read(self, data: HistoryConfig) -> Histories:
         assert data.history is not None, "HistoryConfig checks this"
-        return read_histories(data.history, event_columns(data.columns))
+        return read_histories(data.history, named_columns(data.columns, *EVENT))
 
     def fingerprint(self, read: Histories) -> str:
         return read.digest()
@@ -291,7 +291,7 @@ def own_histories(run: RunFolder, name: str, history: str | None = None) -> Hist
     data = HistoryConfig(**config["data"])
     path = history or data.history
     assert path is not None, "HistoryConfig checks this"
-    found = read_histories(path, event_columns(data.columns))
+    found = read_histories(path, named_columns(data.columns, *EVENT))
     if found.digest() != config["made"]["history"]:
         raise DataError(
             f"{path!r} is not the table that {name!r} was trained on, or has changed: "
@@ -305,4 +305,4 @@ def user_history(run: RunFolder, name: str, user: str, history: str | None = Non
     data = HistoryConfig(**run.read_config()["data"])
     if history is None:
         return own_histories(run, name).of(user)
-    return read_histories(history, event_columns(data.columns)).of(user)
+    return read_histories(history, named_columns(data.columns, *EVENT)).of(user)

@@ -19,7 +19,7 @@ from regard.models.translators.builder import build
 from regard.models.translators.config import TranslatorConfig, sized
 from regard.train.config import TrainConfig
 from regard.train.data.batches import Batch, TrainingExample, collate, plan
-from regard.train.data.config import PairsConfig, named_columns
+from regard.train.data.config import SIDES, PairsConfig, named_columns
 from regard.train.data.corpus import TokenCorpus
 from regard.train.data.examples import Dataset, Examples, divided
 from regard.train.data.names import renamed
@@ -150,7 +150,7 @@ class Translate(TextJob[PairsConfig, Pair, TranslatorConfig, Translator]):
         return build(config)
 
     def read(self, data: PairsConfig) -> Dataset[Pair]:
-        columns = named_columns(data.columns)
+        columns = list(named_columns(data.columns, *SIDES).values())
 
         def examples(
             pairs: str | None, source: str | None, target: str | None

@@ -64,7 +64,7 @@ def test_reversed_sides() -> None:
     assert reversed_sides({"source_column": 3})["target_column"] == 3
     swapped = reversed_sides({"columns": "source=source,target=en"})["columns"]
     assert swapped == "target=source,source=en"
-    assert named_columns(swapped) == ("en", "source")
+    assert named_columns(swapped, "source", "target") == {"source": "en", "target": "source"}
 
 
 def test_columns_and_tokenizers_that_make_no_sense_are_told() -> None:

@@ -25,6 +25,20 @@ def test_spaces_tabs_and_gzip(tmp_path: Path) -> None:
     assert labels_of(read.rows) == ["bad", "very good"]
 
 
+def test_columns_by_name_and_commas(tmp_path: Path) -> None:
+    (tmp_path / "t.tsv").write_text("text\tby\tstars\ngood film\tme\t5\n\tme\t1\nbad\tme\t\n")
+    read = read_labelled(tmp_path / "t.tsv", ["stars", "text"])
+    assert (read.rows, read.empty) == ([Labelled("5", "good film", 2)], [3, 4])
+    (tmp_path / "t.csv").write_text('5,"good, very"\n1,bad\n')
+    read = read_labelled(tmp_path / "t.csv")
+    assert read.rows == [Labelled("5", "good, very", 1), Labelled("1", "bad", 2)]
+
+
+def test_a_column_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"no column 'star'; its first line names stars, text"):
+        Classify().read(config(tmp_path, "stars\ttext\n1\ta\n", columns="label=star,text=text"))
+
+
 def config(tmp_path: Path, text: str, **settings: object) -> LabelledConfig:
     (tmp_path / "data").write_text(text)
     return LabelledConfig(file=str(tmp_path / "data"), **settings)  # type: ignore[arg-type]

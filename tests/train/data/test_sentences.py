@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.errors import DataError
+from regard.errors import ConfigError, DataError
 from regard.train.data.config import TextConfig
 from regard.train.data.sentences import TextLine, read_sentences
 from regard.train.tasks.lm import Language
@@ -24,12 +24,32 @@ def test_lines_columns_and_gzip(tmp_path: Path) -> None:
     assert read.digest() != once.digest()
 
 
+def test_a_column_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text('stars,review\n5,"good, very"\n1,\n')
+    read = read_sentences(tmp_path / "t.csv", "review")
+    assert (read.rows, read.empty) == ([TextLine("good, very", 2)], [3])
+    path = str(tmp_path / "t.csv")
+    found = Language().read(TextConfig(text=path, valid=path, columns="text=stars"))
+    assert [line.text for line in found.train] == [line.text for line in found.valid] == ["5", "1"]
+
+
+def test_columns_are_said_in_one_way() -> None:
+    with pytest.raises(ConfigError, match="column and columns are two ways to say the same"):
+        TextConfig(text="t", column=1, columns="text=a")
+    with pytest.raises(ConfigError, match="columns are written text=NAME; got 'a'"):
+        TextConfig(text="t", columns="a")
+
+
 @pytest.mark.parametrize(
     ("content", "column", "text"),
     [
         (b"", 0, "is empty"),
         (b" \n\n", 0, "none of the 2 lines of 'FILE' has text"),
-        (b"a\tb\nc\n", 2, "line 2: column 2 is wanted, with a tab between columns; got 1"),
+        (
+            b"a\tb\nc\n",
+            2,
+            "line 2: expected 2 columns as in the first line, with a tab between columns",
+        ),
         (b"\xff\xfea\0", 0, "is UTF-16"),
         (b"a\0b", 0, "binary file"),
         (b"gr\xfcn", 0, "not UTF-8: line 1, byte 3"),

@@ -213,13 +213,10 @@ def test_a_link_restores_the_view(small: tuple[Any, Path], opened: Open) -> None
     assert again.page.input_value("input[type=range]") == "2.5"
     sheet.choose(view="map", sight="2,3,40")
     again = opened(small[1], f"#{sheet.page.evaluate('location.hash.slice(1)')}")
-    again.page.wait_for_timeout(300)
-    assert again.state["sight"] == "2,3,40"
+    again.until(lambda: again.state.get("sight") == "2,3,40")
     again.page.focus(".pane")
-    again.press("Shift+ArrowRight").page.wait_for_timeout(250)
-    assert again.state["sight"] != "2,3,40"
-    again.press("0").page.wait_for_timeout(250)
-    assert again.state["sight"] == ""
+    again.press("Shift+ArrowRight").until(lambda: again.state["sight"] != "2,3,40")
+    again.press("0").until(lambda: again.state["sight"] == "")
     strange = opened(
         small[1], "#view=nothing&sight=x,,9&layer=99&head=-4&from=x&share=NaN&with=9.9.9&palette=no"
     )
@@ -296,12 +293,11 @@ def test_the_strongest_head_of_a_link(small: tuple[Any, Path], opened: Open) -> 
     observation, file = small
     sheet = opened(file, "#view=overview&from=3&to=1")
     sheet.press("g")
-    sheet.page.wait_for_timeout(200)
     every = {
         (layer, head): row(observation, layer, head, 3)[1] for layer in (0, 1) for head in (0, 1, 2)
     }
     best = max(every, key=lambda place: every[place])
-    assert (int(sheet.state["layer"]), int(sheet.state["head"])) == best
+    sheet.until(lambda: (int(sheet.state["layer"]), int(sheet.state["head"])) == best)
 
 
 def pixels(data: bytes) -> np.ndarray[Any, Any]:

@@ -11,7 +11,7 @@ from tests.browser import Open
 from tests.views.page.cases import observed, saved
 
 SCRIPT = Path(regard.__file__).parent / "views" / "page" / "script"
-SAID = re.compile(r'\b(?:t|phrase)\(\s*((?:"(?:[^"\\]|\\.)*"(?:\s*\+\s*)?)+)')
+SAID = re.compile(r'\b(?:t|phrase|told|Refusal)\(\s*((?:"(?:[^"\\]|\\.)*"(?:\s*\+\s*)?)+)')
 ENTRY = re.compile(r'^  (?:("(?:[^"\\]|\\.)*")|(\w+)):\s+("(?:[^"\\]|\\.)*"),$', re.MULTILINE)
 NAME = re.compile(r"\{\w+\}")
 GIVEN = ("language.js", "engine.js", "live.js", "looked.js")
@@ -20,14 +20,15 @@ VIEWS = ("sentence", "steps", "head", "map", "overview", "reading", "compare")
 
 
 def texts() -> list[Path]:
-    """The files that speak: a network's are said by those that run it."""
+    """The files that speak."""
     return [*SCRIPT.glob("*.js"), *(SCRIPT / "worked").glob("*.js")]
 
 
 def said() -> set[str]:
     """Every text of the script, as it stands there."""
     found = set()
-    for path in texts():
+    network = (SCRIPT / "network").glob("*.js")  # what it refuses is said by those that run it
+    for path in (*texts(), *network):
         for literals in SAID.findall(path.read_text(encoding="utf-8")):
             parts = re.findall(r'"(?:[^"\\]|\\.)*"', literals)
             found.add("".join(json.loads(part) for part in parts))

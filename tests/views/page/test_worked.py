@@ -130,13 +130,11 @@ def test_the_views_above_show_what_follows(pages: Path, opened: Open) -> None:
     before = [row["weight"] for row in sheet.rows()]
     assert before == pytest.approx([0.3191, 0.3744, 0.3065], abs=1e-4)
     field(sheet, "keys", 0).fill("10")
-    sheet.page.wait_for_timeout(300)
+    sheet.until(lambda: float(field(sheet, "weights", 0).input_value()) > 0.9)
     after = [row["weight"] for row in sheet.rows()]
-    assert after[0] > 0.9
     assert float(field(sheet, "weights", 0).input_value()) == pytest.approx(after[0], abs=1e-3)
     field(sheet, "weights", 0).fill("0.25")
-    sheet.page.wait_for_timeout(300)
-    assert sheet.rows()[0]["weight"] == 0.25
+    sheet.until(lambda: sheet.rows()[0]["weight"] == 0.25)
     sheet.clean()
 
 

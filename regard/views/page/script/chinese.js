@@ -324,6 +324,8 @@ export const CHINESE = {
     "{word} 的 {most} 来自 {mark}，它不是词：这个头在此没有多少可说。词当中来自 {target} 的最多：{share}。",
   "{word} keeps {most} to itself; of the others, most comes from {target}: {share}.":
     "{word} 把 {most} 留给自己；其余中来自 {target} 的最多：{share}。",
+  "Having read {word}, the decoder takes {share} of what it looks up from {target}.":
+    "读过 {word} 之后，解码器查到的内容有 {share} 来自 {target}。",
   "To write {word}, the model takes {share} of what it reads from {target}.":
     "写 {word} 时，模型读取的内容有 {share} 来自 {target}。",
   "Reading {word}, the network takes {share} of what it remembers from {target}.":
@@ -370,8 +372,8 @@ export const CHINESE = {
   "Type a sentence …": "输入一个句子 …",
   "Undo all": "全部撤销",
   "Weights in {kind}: the model's own.": "权重为 {kind}：模型自己的。",
-  "Weights rounded to {kind}: against the original's, attention moves by at most {moved} on the example sentences.":
-    "权重舍入为 {kind}：与原模型相比，示例句上的注意力至多变动 {moved}。",
+  "Weights rounded to {kind}: against the original's, attention moves by at most {moved} on the examples.":
+    "权重舍入为 {kind}：与原模型相比，示例上的注意力至多变动 {moved}。",
   "What each layer adds to the vector, and what is predicted": "每层给向量加上什么，以及预测什么",
   "What if … (mask a word, cut a link, and see what the model says then)":
     "假如 …（遮住一个词，切断一个联系，看模型怎么说）",
@@ -396,8 +398,8 @@ export const CHINESE = {
   "the link {name} were cut": "切断联系 {name}",
   "the model could not be run in this browser: {reason}": "此浏览器无法运行模型：{reason}",
   "{ms} ms in this browser": "在此浏览器中 {ms} 毫秒",
-  "{name}: {same} of {count} stored sentences computed again with the same result, largest difference of a number {most}.":
-    "{name}：{count} 个存储的句子中有 {same} 个重新计算后结果相同，数值的最大差为 {most}。",
+  "{name}: {same} of {count} stored examples computed again with the same result, largest difference of a number {most}.":
+    "{name}：{count} 个存储的示例中有 {same} 个重新计算后结果相同，数值的最大差为 {most}。",
   "{other} of {count} results are not the same.": "{count} 个结果中有 {other} 个不同。",
   "The same without it: {text}": "没有它也一样：{text}",
   "Without it: {text}": "没有它时：{text}",
@@ -439,4 +441,62 @@ export const CHINESE = {
   "number {n}": "第 {n} 个数",
   "row {row}, {column}": "第 {row} 行，{column}",
   "{count} wrong": "{count} 个错误",
+  weights: "权重",
+  "The attention itself: the share of each token in a row.":
+    "注意力本身：一行中每个词元所占的份额。",
+  "size of what is brought": "带来之物的大小",
+  "A large weight on a small vector brings little: the length of the weighted value behind the output matrix, as a share of its row (Kobayashi et al. 2020).":
+    "小向量上的大权重带来的很少：加权值经输出矩阵之后的长度，在本行中所占的份额（Kobayashi 等，2020）。",
+  rollout: "展开（rollout）",
+  "The heads of a layer averaged and half of each token kept, multiplied through all layers so far: where a token's vector came from, if nothing but weights counted (Abnar & Zuidema 2020).":
+    "一层的各头取平均，每个词元保留一半，逐层连乘至此：若只算权重，词元的向量从何而来（Abnar 与 Zuidema，2020）。",
+  flow: "流（flow）",
+  "The most that could stream from token to token through all layers so far, no way wider than its narrowest part; texts of up to 32 tokens (Abnar & Zuidema 2020).":
+    "从词元到词元经由至此各层最多能流过多少，任何一条路都不宽于其最窄处；文本最多 32 个词元（Abnar 与 Zuidema，2020）。",
+  "value zeroing": "值置零",
+  "How much the direction of what a layer hands on of a token changes without another token's value, as a share of its row (Mohebbi et al. 2023).":
+    "去掉另一词元的值，一层交出的该词元向量的方向改变多少，在本行中所占的份额（Mohebbi 等，2023）。",
+  "gradient × attention": "梯度 × 注意力",
+  "How far what the model says would move with a weight, times that weight, as a share of its row; rows on which it does not depend are 0 (Serrano & Smith 2019).":
+    "模型的输出随一个权重变动多少，乘以该权重，在本行中所占的份额；与之无关的行为 0（Serrano 与 Smith，2019）。",
+  Shown: "显示",
+  "Not computed when this file was written; asked for by: regard look … --html --measure {name}":
+    "写此文件时没有计算；可这样要求：regard look … --html --measure {name}",
+  derived: "导出的量",
+  share: "份额",
+  "Derived, not weights: {title} ": "导出的量，不是权重：{title} ",
+  "Here y is {number}. ": "这里 y 是 {number}。",
+  "Back to the weights": "回到权重",
+  "These are weights: the measure is of self-attention alone. ":
+    "这里是权重：该量只对自注意力有意义。",
+  "By this measure there is nothing in the row of {word}.": "按这个量，{word} 的一行中什么也没有。",
+  "By this measure {target} has {share} of the row of {word}.":
+    "按这个量，在 {word} 的一行中 {target} 占 {share}。",
+  "{from} to {to}: share {weight}": "{from} 到 {to}：份额 {weight}",
+  "share {weight}": "份额 {weight}",
+  "{rows} × {columns} shares, largest {most}. Each pixel is the largest under it.":
+    "{rows} × {columns} 个份额，最大 {most}。每个像素是其下最大者。",
+  "What the image shows; the lower bar is without what you changed":
+    "图像显示的是什么；下面的条是你改动之前的",
+  "What the image shows": "图像显示的是什么",
+  "What if … (mask a patch, cut a link, and see what the model says then)":
+    "假如 …（遮住一块图像，切断一个联系，看模型怎么说）",
+  "Draw here; the arrow keys move the image, Delete clears it":
+    "在此绘画；方向键移动图像，Delete 键清空",
+  "Broad brush": "粗笔",
+  "Fine brush": "细笔",
+  Rubber: "橡皮",
+  Clear: "清空",
+  "there is nothing to read: type at least one word": "没有可读的内容：请至少输入一个词",
+  "there is nothing to see: draw something, or choose an image":
+    "没有可看的内容：请画点什么，或选一张图像",
+  "this model reads images: a list of {count} numbers from 0 to 255, row by row":
+    "这个模型读图像：逐行给出的 {count} 个 0 到 255 的数",
+  "a sentence may have {most} tokens, this one has {count}: give one sentence at a time":
+    "一个句子最多 {most} 个词元，这一句有 {count} 个：请一次给一句",
+  "a text may have {most} tokens, this one has {count}: give one sentence at a time":
+    "一段文本最多 {most} 个词元，这一段有 {count} 个：请一次给一句",
+  "a text may have {most} characters here, this one has {count}: give one sentence":
+    "这里一段文本最多 {most} 个字符，这一段有 {count} 个：请给一句",
+  "{lost} of {all} pieces are unknown to the model": "{all} 个片段中有 {lost} 个是模型不认识的",
 };

@@ -1,7 +1,7 @@
 // The engine: a worker with the models that this file carries, asked for one look after the other.
 
 import { t } from "./language.js";
-/** @import {LiveData, Look} from "./network/runner.js" */
+/** @import {Given, LiveData, Look} from "./network/runner.js" */
 /** @import {Wish} from "./network/wish.js" */
 
 /** @typedef {{resolve: (look: Look) => void, reject: (error: Error) => void,
@@ -22,15 +22,15 @@ export class Engine {
     this.waiting = new Map();
   }
 
-  /** @param {number} model @param {string} text @param {Wish} wish
+  /** @param {number} model @param {Given} given @param {Wish} wish
    * @param {(part: Look) => void} [told] of what is known before the end
    * @returns {Promise<Look>} */
-  look(model, text, wish, told = () => {}) {
+  look(model, given, wish, told = () => {}) {
     if (this.broken) return Promise.reject(new Error(this.broken));
     const id = this.count++;
     return new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject, told });
-      this.worker.postMessage({ id, model, text, wish });
+      this.worker.postMessage({ id, model, given, wish });
     });
   }
 

@@ -1,18 +1,20 @@
-// The living page: a sentence is typed, a model that this file carries runs on it, and the page
-// shows what it did. Nothing leaves the file.
+// The living page: a sentence is typed or an image drawn, a model that this file carries runs on it,
+// and the page shows what it did. Nothing leaves the file.
 
 import { isChange, NO_CHANGE } from "./attention.js";
 import { Arrays } from "./data.js";
 import { make, put, small, tokenText } from "./dom.js";
 import { Engine } from "./engine.js";
 import { t } from "./language.js";
-import { nested, parcelOf } from "./looked.js";
+import { mainLayers, nested, parcelOf } from "./looked.js";
 import { begin, carried, failed, show } from "./main.js";
 import { NOTHING } from "./network/wish.js";
+import { Pad, pictureOf } from "./pad.js";
 import { rerun, saidOf } from "./rerun.js";
 import { tellResult } from "./result.js";
 import { choose, state, watch } from "./state.js";
 import { Wishes } from "./wishes.js";
+/** @import {Example} from "./looked.js" */
 /** @import {Look} from "./network/runner.js" */
 
 const { content, packed } = carried();
@@ -25,6 +27,8 @@ const root = document.documentElement;
 
 /** @type {Object<string, any>} */
 const form = {};
+/** What is drawn on, by model. @type {Map<number, Pad>} */
+const pads = new Map();
 let chosen = 0; // the model
 let asked = 0; // looks; an answer to an older one is not shown
 let typing = 0;
@@ -38,6 +42,17 @@ let kept = {};
 
 function model() {
   return live.models[chosen];
+}
+
+function readsImages() {
+  return model().task === "images";
+}
+
+/** The pad of the chosen model. */
+function pad() {
+  const found = pads.get(chosen) ?? new Pad(model().config, drawn);
+  pads.set(chosen, found);
+  return found;
 }
 
 /** The form, anew in the language that is spoken. */
@@ -58,6 +73,8 @@ function buildForm() {
     on: { input: later, keydown: now },
   });
   form.text.value = text;
+  form.pad = make("div", {});
+  for (const one of pads.values()) one.rebuild();
   form.beside = make("input", {
     type: "search",
     "aria-label": t("A sentence to compare it with"),
@@ -71,12 +88,12 @@ function buildForm() {
   form.proof ??= make("p", { id: "live-proof" }, t("Proof: not computed yet."));
   form.origin = make("p", {});
   tellModel();
-  wishes.rebuild(last);
+  wishes.build(last);
   if (last) tellResult(form.output, last, wishes.before, beside);
   return make(
     "section",
     { class: "live", "aria-label": t("The model in this file") },
-    make("div", { class: "live-say" }, form.text, form.beside, form.output),
+    make("div", { class: "live-say" }, form.text, form.beside, form.pad, form.output),
     make("div", { class: "ask-row" }, form.model, form.examples, form.told),
     make("div", { class: "live-more" }, wishes.element, buildAbout()),
   );
@@ -105,17 +122,24 @@ function later() {
   typing = setTimeout(() => restart(form.text.value), 300);
 }
 
+/** A few times a second while something is drawn. */
+function drawn() {
+  typing ||= setTimeout(() => restart(), 80);
+}
+
 function changeModel() {
   chosen = Number(form.model.value);
-  kept = {};
+  [kept, last] = [{}, null];
   tellModel();
   restart(model().examples[0]);
 }
 
-/** Another text: nothing is wished. @param {string} text */
-function restart(text) {
+/** Something else to read, or what is there now: nothing is wished. @param {Example} [example] */
+function restart(example) {
   clearTimeout(typing);
-  if (form.text.value !== text) form.text.value = text;
+  typing = 0;
+  if (typeof example === "object") pad().set(example.pixels);
+  else if (example !== undefined && form.text.value !== example) form.text.value = example;
   wishes.reset();
   void run();
 }
@@ -128,15 +152,25 @@ async function lookBeside() {
 
 function tellModel() {
   const { examples, origin, task } = model();
+  form.text.hidden = readsImages();
+  form.pad.hidden = !readsImages();
+  put(form.pad, readsImages() ? pad().element : null);
   form.beside.hidden = task !== "sentence";
   if (task === "sentence") form.beside.value ||= examples[1] ?? "";
   put(
     form.examples,
-    examples.map((/** @type {string} */ text) =>
-      make("button", { type: "button", on: { click: () => restart(text) } }, tokenText(text, 60)),
+    examples.map((/** @type {Example} */ one) =>
+      make("button", { type: "button", on: { click: () => restart(one) } }, exampleName(one)),
     ),
   );
   form.origin.textContent = `${weightsOf(model())} ${origin}`;
+}
+
+/** @param {Example} example */
+function exampleName(example) {
+  if (typeof example === "string") return tokenText(example, 60);
+  const src = pictureOf({ ...pad().pixels, values: example.pixels });
+  return [make("img", { src, alt: "", class: "coarse" }), tokenText(example.name, 30)];
 }
 
 /** Which weights run here. @param {any} of a model */
@@ -147,7 +181,7 @@ function weightsOf(of) {
   return [
     t(
       "Weights rounded to {kind}: against the original's, attention moves by at most {moved} on " +
-        "the example sentences.",
+        "the examples.",
       { kind, moved },
     ),
     of.other
@@ -165,10 +199,10 @@ async function run() {
   form.told.textContent = t("running …");
   root.dataset.running = String(mine);
   const began = performance.now();
-  const { value } = form.text;
-  const place = wishes.before ? here() : null; // where the eye is, stays
+  const given = readsImages() ? pad().pixels.values : form.text.value;
+  const place = whereNow();
   try {
-    const look = await engine.look(chosen, value, wishes.wish, (part) => grow(part, mine, place));
+    const look = await engine.look(chosen, given, wishes.wish, (part) => grow(part, mine, place));
     if (mine !== asked) return;
     asked += 1; // whatever still grows is older
     const ms = Math.round(performance.now() - began);
@@ -200,10 +234,12 @@ function hideViews() {
   root.dataset.ready = String(Math.round(performance.now()));
 }
 
-/** The same place as now. */
-function here() {
+/** Where the eye is, which stays if something is wished; and on an image, whose parts are the same
+ * parts whatever it shows. */
+function whereNow() {
   const { layer, head, query, key } = state;
-  return { ...kept, layer, head, query, key };
+  if (wishes.before) return { ...kept, layer, head, query, key };
+  return last?.pixels ? { ...kept, layer, head, query } : null;
 }
 
 let isDrawing = false;
@@ -222,9 +258,10 @@ function grow(part, mine, place) {
 }
 
 /** The token just written, and where it looked most. @param {Look} part */
-function lastLink({ layers }) {
-  if (!layers.length) return {};
-  const { shape, weights } = layers[layers.length - 1];
+function lastLink(part) {
+  const main = mainLayers(part);
+  if (!main.length) return {};
+  const { shape, weights } = main[main.length - 1];
   const query = shape[0] - 1;
   const row = weights.subarray(query * shape[1], (query + 1) * shape[1]);
   return { query, key: row.indexOf(Math.max(...row)) };
@@ -246,7 +283,7 @@ async function showLook(look, first) {
 function follow(changed) {
   if (changed.has("view")) kept = { ...kept, view: state.view };
   wishes.nameChosen();
-  if (!isChange(state.change)) return;
+  if (!isChange(state.change) || !wishes.canMask()) return;
   const { masked, factor } = state.change;
   choose({ change: NO_CHANGE });
   wishes.takeOver([...masked], factor);
@@ -267,19 +304,20 @@ async function prove() {
   form.proof.dataset.most = String(most);
 }
 
-/** What a model makes of a text, for scripts: the one that is chosen, or another by name.
- * @param {string} text @param {{model?: string}} [options] */
-async function look(text, { model: name } = {}) {
+/** What a model makes of a text or an image, for scripts: the one that is chosen, or another by name.
+ * @param {any} given @param {{model?: string}} [options] */
+async function look(given, { model: name } = {}) {
   const names = live.models.map((/** @type {any} */ m) => m.name);
   const place = name === undefined ? chosen : names.indexOf(name);
   if (place < 0) throw new Error(`there is no model ${name} here (known: ${names.join(", ")})`);
-  const found = await engine.look(place, String(text), NOTHING);
+  const isList = typeof given === "object" && given !== null;
+  const found = await engine.look(place, isList ? Array.from(given) : String(given), NOTHING);
   const { tokens, output } = found;
   return { model: names[place], text: found.text, tokens, output, weights: nested(found) };
 }
 
 /** @type {any} */ (window).regard = { look };
-root.classList.add("living");
+root.classList.add("living", "empty"); // until there is something to see
 begin(buildForm);
 watch(follow);
 restart(live.models[0].examples[0]);

@@ -2,9 +2,17 @@
 
 import { HeldArrays } from "./data.js";
 import { t } from "./language.js";
+import { pictureOf } from "./pad.js";
 /** @import {Arrays, LayerData, Numbers} from "./data.js" */
 /** @import {Parcel} from "./model.js" */
-/** @import {Look, LookLayer} from "./network/runner.js" */
+/** @import {Given, Look, LookLayer} from "./network/runner.js" */
+
+/** @typedef {string | {name: string, pixels: number[]}} Example a sentence, or an image */
+
+/** What of an example a model is given. @param {Example} example @returns {Given} */
+export function givenOf(example) {
+  return typeof example === "string" ? example : example.pixels;
+}
 
 /** @param {Look} look @param {string} model @param {Object<string, any>} start what is chosen
  * @param {{regard: string, sha256: string, arrays: Arrays}} file that carries the model
@@ -13,7 +21,12 @@ export function parcelOf(look, model, start, file) {
   /** @type {Numbers[]} */
   const numbers = [];
   const layers = look.layers.map((layer) => layerData(layer, numbers));
-  const { texts, text } = look;
+  const { text, pixels } = look;
+  const texts = look.texts.map((one) =>
+    one.backdrop && pixels
+      ? { ...one, backdrop: { ...one.backdrop, picture: pictureOf(pixels) } }
+      : one,
+  );
   const notes = look.notes.map(([said, values]) => t(said, values));
   const subject = { title: text, model, mechanism: "", notes, start, texts, layers };
   const { regard, sha256 } = file;
@@ -45,9 +58,15 @@ function layerData(layer, numbers) {
   };
 }
 
-/** weights[layer][head][query][key] as plain lists. @param {Look} look */
+/** The layers that a model is looked at for: of a translator, those from text to text.
+ * @param {Look} look */
+export function mainLayers({ layers }) {
+  return layers.filter(({ kind }) => kind === layers[0].kind);
+}
+
+/** weights[layer][head][query][key] of these as plain lists. @param {Look} look */
 export function nested(look) {
-  return look.layers.map(({ heads, shape: [queries, keys], weights }) =>
+  return mainLayers(look).map(({ heads, shape: [queries, keys], weights }) =>
     Array.from({ length: heads }, (_, h) =>
       Array.from({ length: queries }, (_, i) => {
         const at = (h * queries + i) * keys;

@@ -1,12 +1,15 @@
-// Proof: sentences whose results Python stored in the file, run again here when it is opened.
+// Proof: examples whose results Python stored in the file, run again here when it is opened.
 
 import { Arrays } from "./data.js";
 import { small } from "./dom.js";
 import { Engine } from "./engine.js";
 import { t } from "./language.js";
+import { givenOf } from "./looked.js";
+import { joined } from "./network/matrix.js";
 import { NOTHING } from "./network/wish.js";
+/** @import {Example} from "./looked.js" */
 
-/** @typedef {{text: string, output: any, weights: number}} Stored
+/** @typedef {{given: Example, output: any, weights: number[]}} Stored
  * @typedef {{same: number, most: number}} Agreement how many results are the same, and the largest
  *   difference of a number */
 
@@ -14,13 +17,12 @@ import { NOTHING } from "./network/wish.js";
  * @returns {Promise<Agreement>} */
 export async function rerun(engine, arrays, model, stored) {
   const found = { same: 0, most: 0 };
-  for (const { text, output, weights } of stored) {
-    const look = await engine.look(model, text, NOTHING);
-    const theirs = (await arrays.get(weights)).data;
-    const ours = look.layers.filter(({ kind }) => kind === look.layers[0].kind);
+  for (const { given, output, weights } of stored) {
+    const look = await engine.look(model, givenOf(given), NOTHING);
+    const theirs = await Promise.all(weights.map(async (number) => arrays.get(number)));
     const apart = distance(
-      ours.flatMap((layer) => Array.from(layer.weights)),
-      theirs,
+      joined(look.layers.map((layer) => layer.weights)),
+      joined(theirs.map(({ data }) => data)),
     );
     const [isSame, beside] = compared(look.output, output);
     found.same += Number(isSame && Number.isFinite(apart));
@@ -51,7 +53,7 @@ function compared(ours, theirs) {
 /** @param {string} name @param {Agreement} agreement @param {number} count */
 export function saidOf(name, { same, most }, count) {
   return t(
-    "{name}: {same} of {count} stored sentences computed again with the same result, largest " +
+    "{name}: {same} of {count} stored examples computed again with the same result, largest " +
       "difference of a number {most}.",
     { name, same, count, most: small(most) },
   );

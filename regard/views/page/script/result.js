@@ -1,5 +1,5 @@
-// What a model says about a text: a translation, the likeliest next words, a likeness; and before
-// it, if something was wished, what it said without that.
+// What a model says: a translation, the likeliest next words, a likeness, what an image shows; and
+// before it, if something was wished, what it said without that.
 
 import { make, number, put, tokenText } from "./dom.js";
 import { phrase, t } from "./language.js";
@@ -14,7 +14,8 @@ const SHOWN = 5;
  * @param {Look | null} [beside] of the sentence that it is compared with */
 export function tellResult(element, look, before, beside = null) {
   if (typeof look.output[0] === "number") return put(element, likeness(look, before, beside));
-  if (Array.isArray(look.output)) return put(element, nextWords(look.output, before?.output));
+  if (Array.isArray(look.output))
+    return put(element, likeliest(look.output, before?.output, captionOf(look, before)));
   const isSame = before?.output === look.output;
   put(
     element,
@@ -50,9 +51,20 @@ function likeness(look, before, beside) {
   ];
 }
 
-/** The likeliest next words with their probabilities, and those that they had before.
- * @param {Next} next @param {Next} [before] */
-function nextWords(next, before) {
+/** @param {Look} look @param {Look | null} before */
+function captionOf({ pixels }, before) {
+  if (pixels)
+    return before
+      ? t("What the image shows; the lower bar is without what you changed")
+      : t("What the image shows");
+  return before
+    ? t("What comes next; the lower bar is without what you changed")
+    : t("What comes next");
+}
+
+/** Words or labels with their probabilities, and those that they had before.
+ * @param {Next} next @param {Next | undefined} before @param {string} caption */
+function likeliest(next, before, caption) {
   const most = Math.max(...[...next, ...(before ?? [])].map((one) => one.probability));
   const bar = (/** @type {string} */ kind, /** @type {number} */ probability) =>
     make(
@@ -64,13 +76,7 @@ function nextWords(next, before) {
   return make(
     "table",
     { class: "next-words" },
-    make(
-      "caption",
-      {},
-      before
-        ? t("What comes next; the lower bar is without what you changed")
-        : t("What comes next"),
-    ),
+    make("caption", {}, caption),
     make(
       "tbody",
       {},

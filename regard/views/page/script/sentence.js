@@ -5,7 +5,7 @@ import { Arcs } from "./arcs.js";
 import { nextOf, whichOf } from "./choices.js";
 import { make, put } from "./dom.js";
 import { t } from "./language.js";
-import { behind, head, isRightToLeft, layer, model, picture } from "./model.js";
+import { behind, head, isRightToLeft, layer, model, numberName, picture } from "./model.js";
 import { readyHead, textsOf } from "./model.js";
 import { rowTable } from "./picture.js";
 import { Stage } from "./stage.js";
@@ -34,7 +34,7 @@ export const sentenceView = {
   name: "sentence",
   build,
   update,
-  table: () => rowTable(picture(), state.query),
+  table: () => rowTable(picture(), state.query, numberName()),
   svg: () => stageSvg(stage, [ground, arcs], parts.told.textContent),
 };
 

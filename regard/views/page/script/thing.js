@@ -4,7 +4,7 @@
 import { nextOf, whichOf } from "./choices.js";
 import { make, put } from "./dom.js";
 import { t } from "./language.js";
-import { layer, picture, readyHead, textsOf } from "./model.js";
+import { layer, numberName, picture, readyHead, textsOf } from "./model.js";
 import { rowTable } from "./picture.js";
 import { choose, state } from "./state.js";
 import { account, percent, restOf, sentenceOf } from "./telling.js";
@@ -25,7 +25,7 @@ let hovered = -1;
 export const thingView = {
   build,
   update,
-  table: () => rowTable(picture(), state.query),
+  table: () => rowTable(picture(), state.query, numberName()),
   svg: () => thingSvg(to.element.hidden ? from : to, parts.told.textContent),
 };
 

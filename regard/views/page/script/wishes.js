@@ -22,16 +22,11 @@ export class Wishes {
     /** @type {Look | null} */
     this.look = null;
     this.controls = make("div", { class: "wishes" });
-    this.element = make("details", { class: "live-if", hidden: true });
+    this.masks = make("span", { class: "wishes" });
+    this.summary = make("summary", {});
+    this.element = make("details", { class: "live-if", hidden: true }, this.summary, this.controls);
     this.cut = make("button", { type: "button", on: { click: () => this.cutChosen() } });
     this.remove = make("button", { type: "button", on: { click: () => this.removeChosen() } });
-  }
-
-  /** Everything, in the language that is spoken. @param {Look | null} look */
-  rebuild(look) {
-    const said = t("What if … (mask a word, cut a link, and see what the model says then)");
-    put(this.element, make("summary", {}, said), this.controls);
-    this.build(look);
   }
 
   /** What is masked in the views, masked in the model. @param {number[]} masked
@@ -61,11 +56,14 @@ export class Wishes {
     const layer = look?.layers[0];
     this.element.hidden = !layer?.weights.length || layer.name === "the word just read";
     if (!look || !layer || this.element.hidden) return put(this.controls);
+    this.summary.textContent = look.pixels
+      ? t("What if … (mask a patch, cut a link, and see what the model says then)")
+      : t("What if … (mask a word, cut a link, and see what the model says then)");
     const focus = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.focus;
     put(
       this.controls,
       make("span", { class: "quiet" }, t("nothing could look at")),
-      this.words(look),
+      this.masks,
       this.sharpness(),
       this.cut,
       layer.heads > 1 ? this.remove : null,
@@ -91,10 +89,13 @@ export class Wishes {
     if (focus) this.controls.querySelector(`[data-focus="${CSS.escape(focus)}"]`)?.focus();
   }
 
-  /** A button for each word that is looked at. @param {Look} look */
+  /** A button for each word that is looked at; of an image, for what is masked or chosen.
+   * @param {Look} look */
   words(look) {
     const keys = look.texts[look.layers[0].texts[1]];
-    return wordButtons(keys, this.wish.masked, (masked) => this.choose({ masked }));
+    const { masked } = this.wish;
+    const all = wordButtons(keys, masked, (chosen) => this.choose({ masked: chosen }));
+    return keys.backdrop ? all.filter((_, j) => j === state.key || masked.includes(j)) : all;
   }
 
   sharpness() {
@@ -119,9 +120,23 @@ export class Wishes {
     return chosenLink(look.texts[from], look.texts[to]);
   }
 
+  /** Whether links and heads of the layer that is chosen in the views can be changed: of a
+   * translator, its looks at the source; of an image, those of patches. */
+  isReached() {
+    const layers = this.look?.layers ?? [];
+    return layers.length > 0 && (layers[state.layer] ?? layers[0]).kind === layers[0].kind;
+  }
+
+  /** Whether the pieces that it looks at can be masked: also where something is decided. */
+  canMask() {
+    return this.isReached() || this.look?.layers[state.layer]?.kind === "cross";
+  }
+
   /** Say on the buttons what they would change. */
   nameChosen() {
     if (!this.look?.layers.length) return;
+    this.cut.disabled = this.remove.disabled = !this.isReached();
+    put(this.masks, this.words(this.look));
     const { name } = this.chosen(this.look);
     put(this.cut, t("the link {name} were cut", { name }));
     const { layer, head } = state;

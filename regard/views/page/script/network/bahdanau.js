@@ -11,7 +11,7 @@ import { WhatIf } from "./wish.js";
 
 /**
  * What one more token of each hypothesis gives: scores of the next one, and for each map (of a
- * layer's head) where each hypothesis looked in the source.
+ * layer's head) where each hypothesis looked in the source, then those in what it has written.
  * @typedef {{logits: Float32Array, maps: Float32Array[]}} Step
  */
 

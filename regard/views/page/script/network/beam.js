@@ -1,10 +1,11 @@
 // Beam search: look for the translation that a model finds most likely. The twin of
 // regard/models/translators/beam.py, for one sentence.
 
-import { row } from "./matrix.js";
+import { joined, row } from "./matrix.js";
 import { BOS, EOS, PAD } from "./tokenizer.js";
 import { logSumExp } from "./verbs.js";
 /** @import {Step} from "./bahdanau.js" */
+/** @import {Attended} from "./multihead.js" */
 
 /**
  * @typedef {{start: (source: number[], what: any) => any,
@@ -12,8 +13,10 @@ import { logSumExp } from "./verbs.js";
  *   select: (state: any, rows: number[]) => void, looks: [number, number], looksAt: string,
  *   vocabulary: {size: number}}} Translator
  * @typedef {{total: number, row: number, token: number}} Candidate
- * @typedef {{ids: number[], score: number, maps: Float32Array[], finished: boolean}} Hypothesis
- *   its tokens without BOS and EOS; of each map, a row for each token (and for EOS)
+ * @typedef {{ids: number[], score: number, maps: Float32Array[], finished: boolean}} Line
+ *   its tokens without BOS and EOS; of each map, a row for each token (and for EOS), which are as
+ *   long as there was something to look at
+ * @typedef {Line & {read: Attended[]}} Hypothesis with what each layer did as it read the source
  */
 
 export const BEAM = 5;
@@ -31,8 +34,8 @@ class Chains {
 
   /** The hypothesis that ends with `token`, said from row `from` after `length` − 1 tokens.
    * @param {number} length @param {number} from @param {number} token @param {number} score
-   * @param {number} width of a map's row @returns {Hypothesis} */
-  follow(length, from, token, score, width) {
+   * @returns {Line} */
+  follow(length, from, token, score) {
     const ids = [token];
     /** @type {number[]} */
     const rows = [];
@@ -45,11 +48,15 @@ class Chains {
     }
     ids.reverse();
     rows.reverse();
-    const maps = this.maps[0].map((_, m) => {
-      const map = new Float32Array(length * width);
-      rows.forEach((n, step) => map.set(row(this.maps[step][m], width, n), step * width));
-      return map;
-    });
+    const maps = this.maps[0].map((_, m) =>
+      joined(
+        rows.map((n, step) => {
+          const map = this.maps[step][m];
+          const count = step ? this.tokens[step - 1].length : 1;
+          return row(map, map.length / count, n);
+        }),
+      ),
+    );
     const finished = token === EOS;
     return { ids: finished ? ids.slice(0, -1) : ids, score, maps, finished };
   }
@@ -62,6 +69,7 @@ export function translate(model, source, what, told = () => {}) {
   const limit = 2 * source.length + 10;
   const chains = new Chains();
   const state = model.start(source, what);
+  const { read = [] } = state;
   let scores = [0];
   let tokens = [BOS];
   let found = 0;
@@ -82,9 +90,9 @@ export function translate(model, source, what, told = () => {}) {
       if (best.score === -Infinity) {
         best = { score: top / length, length, row: going[0].row, token: going[0].token };
       }
-      return chains.follow(best.length, best.row, best.token, best.score, source.length);
+      return { ...chains.follow(best.length, best.row, best.token, best.score), read };
     }
-    told(chains.follow(length, going[0].row, going[0].token, top / length, source.length));
+    told({ ...chains.follow(length, going[0].row, going[0].token, top / length), read });
     scores = going.map((one) => one.total);
     tokens = going.map((one) => one.token);
     const rows = going.map((one) => one.row);

@@ -3,7 +3,7 @@
 import { add, each, linear, norm, pick, rowsOf } from "./matrix.js";
 import { MultiHead } from "./multihead.js";
 import { textOf, unknown } from "./pieces.js";
-import { NOTHING_TO_READ, Refusal } from "./refusal.js";
+import { nothingToRead, Refusal } from "./refusal.js";
 import { Weights } from "./weights.js";
 import { WhatIf } from "./wish.js";
 import { WordPiece } from "./wordpiece.js";
@@ -67,7 +67,7 @@ export class SentenceTask {
     const pieces = this.tokenizer.read(text);
     const n = pieces.ids.length;
     const { positions, heads, width } = this.model.config;
-    if (n === 2) throw new Refusal(NOTHING_TO_READ);
+    if (n === 2) throw nothingToRead();
     if (n > positions) {
       throw new Refusal(
         "a text may have {most} tokens, this one has {count}: give one sentence at a time",

@@ -3,7 +3,7 @@
 
 import { linear, row, rowsOf } from "./matrix.js";
 import { after, textOf, unknown, wordsOf } from "./pieces.js";
-import { NOTHING_TO_READ, Refusal } from "./refusal.js";
+import { nothingToRead, Refusal } from "./refusal.js";
 import { LSTMNLayer, SelfAttentiveLayer } from "./tape.js";
 import { BOS, Tokenizer } from "./tokenizer.js";
 import { weigh } from "./verbs.js";
@@ -61,7 +61,7 @@ export class LanguageTask {
   look(text, wish) {
     const read = this.tokenizer.read(this.prepared(text));
     const n = read.ids.length + 1;
-    if (n === 1) throw new Refusal(NOTHING_TO_READ);
+    if (n === 1) throw nothingToRead();
     if (n > MOST_TOKENS) {
       throw new Refusal(
         "a text may have {most} tokens, this one has {count}: give one sentence at a time",

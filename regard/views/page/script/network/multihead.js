@@ -8,6 +8,8 @@ import { Weights } from "./weights.js";
 /**
  * How a head weighs a query's scores.
  * @typedef {(scores: Float32Array, head: number, query: number) => Float32Array} Weigh
+ * @typedef {{y: Float32Array, weights: Float32Array, queries: Float32Array, keys: Float32Array,
+ *   values: Float32Array}} Attended weights: heads × n × n; the vectors: heads × n × width
  */
 
 export class MultiHead {
@@ -55,8 +57,7 @@ export class MultiHead {
 
   /** Every vector of x attends to all of them. @param {Float32Array} x @param {Weigh} weigh
    * @param {(head: number) => boolean} [removed]
-   * @returns {{y: Float32Array, weights: Float32Array, queries: Float32Array, keys: Float32Array,
-   *   values: Float32Array}} weights: heads × n × n; the vectors: heads × n × width */
+   * @returns {Attended} */
   attend(x, weigh, removed) {
     const [queries, keys, values] = /** @type {const} */ (["query", "key", "value"]).map((name) =>
       this.split(x, name),

@@ -1,5 +1,6 @@
 // What a model reads, piece by piece: labels, words and marks. The twin of regard/pieces.
 
+import { told } from "./refusal.js";
 /** @import {Text} from "../data.js" */
 /** @import {Said} from "./refusal.js" */
 
@@ -120,7 +121,7 @@ export function textOf(pieces, name = "") {
 export function unknown(pieces) {
   const lost = pieces.unknown.filter(Boolean).length;
   const all = pieces.special.filter((own) => !own).length;
-  return lost ? [["{lost} of {all} pieces are unknown to the model", { lost, all }]] : [];
+  return lost ? [told("{lost} of {all} pieces are unknown to the model", { lost, all })] : [];
 }
 
 /** Words, numbers and marks of a text. @param {string} text @returns {string[]} */

@@ -11,4 +11,16 @@ export class Refusal extends Error {
   }
 }
 
-export const NOTHING_TO_READ = "there is nothing to read: type at least one word";
+/** What is to be said of what was read. @param {string} text
+ * @param {Object<string, string | number>} values @returns {Said} */
+export function told(text, values) {
+  return [text, values];
+}
+
+export function nothingToRead() {
+  return new Refusal("there is nothing to read: type at least one word");
+}
+
+export function nothingToSee() {
+  return new Refusal("there is nothing to see: draw something, or choose an image");
+}

@@ -1,11 +1,12 @@
-// The models that a page carries, opened when first asked, and what they do with a text.
+// The models that a page carries, opened when first asked, and what they do with a text or an image.
 
 import { Arrays } from "../data.js";
 import { Bahdanau } from "./bahdanau.js";
 import { Bert, SentenceTask } from "./bert.js";
 import { EncoderDecoder } from "./encoderdecoder.js";
+import { ImageClassifier, ImageTask } from "./image.js";
 import { LanguageModel, LanguageTask } from "./languagemodel.js";
-import { NOTHING_TO_READ, Refusal } from "./refusal.js";
+import { nothingToRead, Refusal } from "./refusal.js";
 import { Tokenizer } from "./tokenizer.js";
 import { Transformer } from "./transformer.js";
 import { TranslatorTask } from "./translation.js";
@@ -19,16 +20,18 @@ import { WordPiece } from "./wordpiece.js";
 /** @import {Wish} from "./wish.js" */
 
 /**
- * @typedef {{name: string, task: string, config: any, tokenizer: number,
+ * @typedef {{name: string, task: string, config: any, tokenizer: number | null,
  *   weights: Places}} ModelData
+ * @typedef {string | number[]} Given a text, or the pixels of an image, row by row, from 0 to 255
+ * @typedef {{rows: number, columns: number, channels: number, values: number[]}} Pixels
  * @typedef {{models: ModelData[], tokenizers: Vocabulary[], arrays: Entry[]}} LiveData
  * @typedef {{name: string, number: number, kind: string, part: string, recurrent: boolean,
  *   texts: [number, number], shape: [number, number], heads: number, weights: Float32Array,
  *   vectors?: {query: Float32Array, key: Float32Array, value: Float32Array, scale: number}
  *   }} LookLayer weights: heads × queries × keys; vectors: heads × tokens × width
  * @typedef {{text: string, tokens: string[], output: any, texts: Text[], layers: LookLayer[],
- *   notes: Said[]}} Look what a model did with a text
- * @typedef {{look: (text: string, wish: Wish, told: (part: any) => void) => Look}} Task
+ *   notes: Said[], pixels?: Pixels}} Look what a model did with what was given
+ * @typedef {{look: (given: Given, wish: Wish, told: (part: any) => void) => Look}} Task
  */
 
 /** By task and design, what runs it. @type {Object<string, any>} */
@@ -40,6 +43,7 @@ const DESIGNS = {
   "sentence bert": [SentenceTask, Bert],
   "lm lstmn": [LanguageTask, LanguageModel],
   "lm simple-rnn+attention": [LanguageTask, LanguageModel],
+  "images patches": [ImageTask, ImageClassifier],
 };
 
 /** A text so long is refused before it is cut into tokens. */
@@ -65,23 +69,31 @@ export class Runner {
   async read(model) {
     const [TaskKind, Design] = DESIGNS[`${model.task} ${model.config.model}`];
     const weights = await Weights.read(this.arrays, model.weights);
+    const design = new Design(weights, model.config);
+    if (model.tokenizer === null) return new TaskKind(design);
     const vocabulary = this.data.tokenizers[model.tokenizer];
     const Kind = vocabulary.level === "wordpiece" ? WordPiece : Tokenizer;
-    return new TaskKind(new Design(weights, model.config), new Kind(vocabulary));
+    return new TaskKind(design, new Kind(vocabulary));
   }
 
-  /** @param {number} model @param {string} text @param {Wish} wish
+  /** @param {number} model @param {Given} given @param {Wish} wish
    * @param {(part: any) => void} told of what is known before the end @returns {Promise<Look>} */
-  async look(model, text, wish, told) {
-    if (!text.trim()) throw new Refusal(NOTHING_TO_READ);
-    if (text.length > MOST_CHARACTERS) {
-      throw new Refusal(
-        "a text may have {most} characters here, this one has {count}: give one sentence",
-        { most: MOST_CHARACTERS, count: text.length },
-      );
-    }
-    return (await this.task(model)).look(wellFormed(text), wish, told);
+  async look(model, given, wish, told) {
+    const readable = typeof given === "string" ? checked(given) : given;
+    return (await this.task(model)).look(readable, wish, told);
   }
+}
+
+/** @param {string} text */
+function checked(text) {
+  if (!text.trim()) throw nothingToRead();
+  if (text.length > MOST_CHARACTERS) {
+    throw new Refusal(
+      "a text may have {most} characters here, this one has {count}: give one sentence",
+      { most: MOST_CHARACTERS, count: text.length },
+    );
+  }
+  return wellFormed(text);
 }
 
 /** Halves of surrogate pairs made the replacement character: they are no text.

@@ -2,6 +2,7 @@
 // which cuts by the library "tokenizers"; a test holds both to the same ids on hostile lines.
 
 import { fromLabels, isBlank, piecesOf, stripped } from "./pieces.js";
+import { BLANK, JOINING, PUNCTUATION } from "./signs.js";
 /** @import {Pieces} from "./pieces.js" */
 
 export const PAD = 0;
@@ -12,18 +13,8 @@ const SPECIAL = ["<pad>", "<unk>", "<s>", "</s>"];
 const WRITTEN = /<pad>|<unk>|<s>|<\/s>/gu;
 /** Marks a piece that begins a word. */
 const START = "▁";
-const BLANK = /\p{White_Space}/u;
-/** Punctuation of newer Unicode than the library knows: there it is a letter like any other. */
-const NEWER =
-  "\\u061d\\u09fd\\u0a76\\u0c77\\u0c84\\u1b4e\\u1b4f\\u1b7d-\\u1b7f\\u2e43-\\u2e4f\\u2e52-\\u2e5d" +
-  "\\u{10d6e}\\u{10ead}\\u{10ed0}\\u{10f55}-\\u{10f59}\\u{10f86}-\\u{10f89}\\u{113d4}" +
-  "\\u{113d5}\\u{113d7}\\u{113d8}\\u{1144b}-\\u{1144f}\\u{1145a}\\u{1145b}\\u{1145d}" +
-  "\\u{11660}-\\u{1166c}\\u{116b9}\\u{1183b}\\u{11944}-\\u{11946}\\u{119e2}\\u{11a3f}-\\u{11a46}" +
-  "\\u{11a9a}-\\u{11a9c}\\u{11a9e}-\\u{11aa2}\\u{11b00}-\\u{11b09}\\u{11be1}\\u{11c41}-\\u{11c45}" +
-  "\\u{11c70}\\u{11c71}\\u{11ef7}\\u{11ef8}\\u{11f43}-\\u{11f4f}\\u{11fff}\\u{12ff1}" +
-  "\\u{12ff2}\\u{16d6d}-\\u{16d6f}\\u{16e97}-\\u{16e9a}\\u{16fe2}\\u{1e5ff}\\u{1e95e}" +
-  "\\u{1e95f}";
-const PUNCTUATION = new RegExp(`(?![${NEWER}])[\\p{P}$+<=>^\`|~\\u166d\\u{111c9}]`, "u");
+/** A sign with those that are composed with it, or put in order behind it. */
+const CLUSTER = new RegExp(`[^]${JOINING.source}*`, "gu");
 
 /**
  * @typedef {{level: "bpe" | "word" | "space" | "wordpiece", vocabulary: string[],
@@ -142,7 +133,7 @@ export class Tokenizer {
 function composed(text, at) {
   /** @type {Sign[]} */
   const signs = [];
-  for (const { 0: cluster, index } of text.matchAll(/\P{M}[\p{M}\u1160-\u11ff]*|\p{M}+/gu)) {
+  for (const { 0: cluster, index } of text.matchAll(CLUSTER)) {
     for (const one of placed(cluster, at + index)) {
       const last = signs[signs.length - 1];
       if (!BLANK.test(one.sign)) signs.push(one);
@@ -167,11 +158,6 @@ function placed(cluster, at) {
   });
 }
 
-/** @param {string} sign */
-export function isPunctuation(sign) {
-  return PUNCTUATION.test(sign);
-}
-
 /** Words, each behind its mark, and punctuation apart. @param {Sign[]} signs */
 function marked(signs) {
   if (!signs.length) return [];
@@ -183,7 +169,7 @@ function marked(signs) {
   const words = [];
   let open = false;
   for (const one of all) {
-    const apart = isPunctuation(one.sign);
+    const apart = PUNCTUATION.test(one.sign);
     if (apart || one.sign === START || !open) words.push([one]);
     else words[words.length - 1].push(one);
     open = !apart;

@@ -1,47 +1,19 @@
 // The Transformer, encoder and decoder (regard/models/translators/transformer.py).
 
-import { add, each, joined, linear, norm, row } from "./matrix.js";
+import { TransformerLayer } from "./layer.js";
+import { joined, norm, row } from "./matrix.js";
 import { MultiHead } from "./multihead.js";
 import { weigh } from "./verbs.js";
 import { Vocabulary } from "./vocabulary.js";
 import { Weights } from "./weights.js";
 import { WhatIf } from "./wish.js";
 /** @import {Step} from "./bahdanau.js" */
+/** @import {Attended} from "./multihead.js" */
 
 /**
  * Keys and values of one layer by head, of what one hypothesis has written or of the source.
  * @typedef {{keys: Float32Array[], values: Float32Array[]}} Cache
  */
-
-/** What both kinds of layer share. */
-class Layer {
-  /** @param {Weights} weights @param {any} config */
-  constructor(weights, config) {
-    this.weights = weights;
-    this.isPre = config.norm === "pre";
-    this.attention = new MultiHead(weights.under("attention"), config.heads);
-    this.inner = weights.matrix("feedforward.inner.weight");
-    this.outer = weights.matrix("feedforward.outer.weight");
-  }
-
-  /** norm(x + sublayer(x)), or x + sublayer(norm(x)) if the norm comes before.
-   * @param {Float32Array} x @param {string} name of the norm
-   * @param {(x: Float32Array) => Float32Array} sublayer */
-  join(x, name, sublayer) {
-    const weight = this.weights.vector(`${name}.weight`);
-    const bias = this.weights.vector(`${name}.bias`);
-    if (this.isPre) return add(sublayer(norm(x, weight, bias)), x);
-    return norm(add(sublayer(x), x), weight, bias);
-  }
-
-  /** W_2 relu(W_1 x + b_1) + b_2. @param {Float32Array} x */
-  feedforward(x) {
-    const { weights } = this;
-    const inside = linear(x, this.inner, weights.vector("feedforward.inner.bias"));
-    each(inside, (value) => Math.max(0, value));
-    return linear(inside, this.outer, weights.vector("feedforward.outer.bias"));
-  }
-}
 
 export class Transformer {
   /** @param {Weights} weights @param {any} config */
@@ -52,7 +24,10 @@ export class Transformer {
     this.isPre = config.norm === "pre";
     this.vocabulary = new Vocabulary(weights.under("vocabulary"), config.tied);
     const stack = (/** @type {string} */ name) =>
-      Array.from({ length: layers }, (_, k) => new Layer(weights.under(`${name}.${k}`), config));
+      Array.from(
+        { length: layers },
+        (_, k) => new TransformerLayer(weights.under(`${name}.${k}`), config),
+      );
     this.encoder = stack("encoder");
     this.decoder = stack("decoder");
     this.cross = this.decoder.map((layer) => new MultiHead(layer.weights.under("cross"), heads));
@@ -85,13 +60,13 @@ export class Transformer {
   /** Read the source. @param {number[]} source @param {WhatIf} what */
   start(source, what) {
     let x = this.placed(this.vocabulary.source(source), 0, 1);
-    /** Of each layer of the encoder. @type {Float32Array[]} */
-    const own = [];
+    /** Of each layer of the encoder. @type {Attended[]} */
+    const read = [];
     for (const layer of this.encoder) {
       x = layer.join(x, "attention_norm", (z) => {
-        const { y, weights } = layer.attention.attend(z, (scores) => weigh(scores));
-        own.push(weights);
-        return y;
+        const found = layer.attention.attend(z, (scores) => weigh(scores));
+        read.push(found);
+        return found.y;
       });
       x = layer.join(x, "feedforward_norm", (z) => layer.feedforward(z));
     }
@@ -103,7 +78,7 @@ export class Transformer {
       })),
       /** By hypothesis and layer. @type {Cache[][]} */
       written: [this.decoder.map(() => ({ keys: [], values: [] }))],
-      own,
+      read,
       position: 0,
       what,
     };
@@ -112,34 +87,35 @@ export class Transformer {
   /** @param {ReturnType<Transformer["start"]>} state @param {number[]} tokens @returns {Step} */
   step(state, tokens) {
     let x = this.placed(this.vocabulary.target(tokens), state.position, 0);
-    /** @type {Float32Array[]} */
-    const maps = [];
+    /** @type {[Float32Array[], Float32Array[]]} */
+    const [maps, own] = [[], []];
     this.decoder.forEach((layer, k) => {
-      x = layer.join(x, "attention_norm", (z) => this.itself(state, k, z));
+      x = layer.join(x, "attention_norm", (z) => this.itself(state, k, z, own));
       x = layer.join(x, "cross_norm", (z) => this.theSource(state, k, z, maps));
       x = layer.join(x, "feedforward_norm", (z) => layer.feedforward(z));
     });
     state.position += 1;
-    return { logits: this.vocabulary.logits(this.last("decoder_norm", x)), maps };
+    const logits = this.vocabulary.logits(this.last("decoder_norm", x));
+    return { logits, maps: [...maps, ...own] };
   }
 
   /** Each hypothesis looks at what it has written. @param {ReturnType<Transformer["start"]>} state
-   * @param {number} k @param {Float32Array} x */
-  itself(state, k, x) {
+   * @param {number} k @param {Float32Array} x @param {Float32Array[]} maps */
+  itself(state, k, x, maps) {
     const { attention } = this.decoder[k];
     const queries = attention.split(x, "query");
     const keys = attention.split(x, "key");
     const values = attention.split(x, "value");
-    const contexts = state.written.map((caches, n) => {
+    const seen = state.written.map((caches, n) => {
       const grown = (/** @type {Float32Array[]} */ old, /** @type {Float32Array[]} */ fresh) =>
         fresh.map((all, h) =>
           joined([old[h] ?? new Float32Array(0), row(all, attention.width, n)]),
         );
       const cache = caches[k];
       caches[k] = { keys: grown(cache.keys, keys), values: grown(cache.values, values) };
-      return attention.look(queries, n, caches[k].keys, caches[k].values, (s) => weigh(s)).context;
+      return attention.look(queries, n, caches[k].keys, caches[k].values, (s) => weigh(s));
     });
-    return attention.output(joined(contexts));
+    return resultOf(attention, seen, maps);
   }
 
   /** Each hypothesis looks at the source. @param {ReturnType<Transformer["start"]>} state
@@ -156,8 +132,7 @@ export class Transformer {
         (h) => what.takes(k, h),
       ),
     );
-    for (let h = 0; h < cross.heads; h++) maps.push(joined(seen.map(({ weights }) => weights[h])));
-    return cross.output(joined(seen.map(({ context }) => context)));
+    return resultOf(cross, seen, maps);
   }
 
   /** Go on with these hypotheses. @param {ReturnType<Transformer["start"]>} state
@@ -165,4 +140,14 @@ export class Transformer {
   select(state, rows) {
     state.written = rows.map((n) => state.written[n].map((cache) => ({ ...cache })));
   }
+}
+
+/** What hypotheses made of what they looked at; where they looked joins the maps.
+ * @param {MultiHead} attention @param {{context: Float32Array, weights: Float32Array[]}[]} seen
+ * @param {Float32Array[]} maps */
+function resultOf(attention, seen, maps) {
+  for (let h = 0; h < attention.heads; h++) {
+    maps.push(joined(seen.map(({ weights }) => weights[h])));
+  }
+  return attention.output(joined(seen.map(({ context }) => context)));
 }

@@ -1,9 +1,10 @@
 // Translation: a sentence in, a sentence out, with what each token looked at.
 
 import { translate } from "./beam.js";
+import { joined } from "./matrix.js";
 import { before, textOf, unknown } from "./pieces.js";
-import { NOTHING_TO_READ, Refusal } from "./refusal.js";
-import { EOS, Tokenizer } from "./tokenizer.js";
+import { nothingToRead, Refusal } from "./refusal.js";
+import { BOS, EOS, Tokenizer } from "./tokenizer.js";
 import { WhatIf } from "./wish.js";
 /** @import {Hypothesis, Translator} from "./beam.js" */
 /** @import {Pieces} from "./pieces.js" */
@@ -26,7 +27,7 @@ export class TranslatorTask {
   look(text, wish, told) {
     const source = before(this.tokenizer.read(text), END, EOS);
     const count = source.ids.length;
-    if (count === 1) throw new Refusal(NOTHING_TO_READ);
+    if (count === 1) throw nothingToRead();
     if (count > MOST_TOKENS) {
       throw new Refusal(
         "a sentence may have {most} tokens, this one has {count}: give one sentence at a time",
@@ -43,31 +44,68 @@ export class TranslatorTask {
    * @param {Hypothesis} found @returns {Look} */
   seen(text, source, found) {
     const target = this.tokenizer.written(found.ids);
-    return {
-      text,
-      tokens: source.labels,
-      output: this.tokenizer.decode(found.ids),
-      texts: [textOf(target, "target"), textOf(source, "source")],
-      layers: this.layers(found, target.labels.length, source.ids.length),
-      notes: unknown(source),
-    };
+    const texts = [textOf(target, "target"), textOf(source, "source")];
+    const layers = this.looks(found, target.labels.length, source.ids.length);
+    if (found.read.length && found.ids.length) {
+      texts.push(textOf(this.tokenizer.written([BOS, ...found.ids.slice(0, -1)])));
+      layers.push(...this.reads(found, source.ids.length));
+      layers.push(...this.writes(found, target.labels.length));
+    }
+    const output = this.tokenizer.decode(found.ids);
+    return { text, tokens: source.labels, output, texts, layers, notes: unknown(source) };
   }
 
-  /** @param {Hypothesis} found @param {number} queries @param {number} keys
-   * @returns {LookLayer[]} */
-  layers(found, queries, keys) {
+  /** Where each token of the translation looked in the source. @param {Hypothesis} found
+   * @param {number} queries @param {number} keys @returns {LookLayer[]} */
+  looks(found, queries, keys) {
     const [layers, heads] = this.model.looks;
     const size = queries * keys;
     return Array.from({ length: layers }, (_, number) => {
-      const weights = new Float32Array(heads * size);
-      for (let h = 0; h < heads; h++) {
-        weights.set(found.maps[number * heads + h].subarray(0, size), h * size);
-      }
+      const maps = found.maps.slice(number * heads, (number + 1) * heads);
       const name = layers > 1 ? `cross-attention layer ${number}` : this.model.looksAt;
       return {
         ...{ name, number, kind: "cross", part: "decoder", recurrent: false },
-        ...{ texts: [0, 1], shape: [queries, keys], heads, weights },
+        ...{ texts: [0, 1], shape: [queries, keys], heads },
+        weights: joined(maps.map((map) => map.subarray(0, size))),
       };
     });
   }
+
+  /** How the source looked at itself as it was read. @param {Hypothesis} found @param {number} n
+   * @returns {LookLayer[]} */
+  reads({ read }, n) {
+    const [, heads] = this.model.looks;
+    return read.map(({ weights, queries, keys, values }, number) => ({
+      ...{ name: `encoder layer ${number}`, number, kind: "self", part: "encoder" },
+      ...{ recurrent: false, texts: [1, 1], shape: [n, n], heads, weights },
+      vectors: { query: queries, key: keys, value: values, scale: scaleOf(queries, heads, n) },
+    }));
+  }
+
+  /** How the translation looked back at what was written. @param {Hypothesis} found
+   * @param {number} n @returns {LookLayer[]} */
+  writes({ maps }, n) {
+    const [layers, heads] = this.model.looks;
+    return Array.from({ length: layers }, (_, number) => {
+      const first = (layers + number) * heads;
+      return {
+        ...{ name: `decoder layer ${number}`, number, kind: "self", part: "decoder" },
+        ...{ recurrent: false, texts: [2, 2], shape: [n, n], heads },
+        weights: joined(maps.slice(first, first + heads).map((map) => squared(map, n))),
+      };
+    });
+  }
+}
+
+/** 1/√d. @param {Float32Array} queries @param {number} heads @param {number} n */
+function scaleOf(queries, heads, n) {
+  return 1 / Math.sqrt(queries.length / heads / n);
+}
+
+/** Rows of 1, 2, … n numbers as a square: what is not written yet has no weight.
+ * @param {Float32Array} rows @param {number} n */
+function squared(rows, n) {
+  const square = new Float32Array(n * n);
+  for (let i = 0, at = 0; i < n; i++, at += i) square.set(rows.subarray(at, at + i + 1), i * n);
+  return square;
 }

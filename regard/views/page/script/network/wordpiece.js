@@ -3,7 +3,7 @@
 // BertPreTokenizer and WordPiece.
 
 import { after, before, isMark, piecesOf } from "./pieces.js";
-import { isPunctuation } from "./tokenizer.js";
+import { ACCENT, BLANK, CAPITAL, IDEOGRAPH, LOST, PUNCTUATION } from "./signs.js";
 /** @import {Pieces} from "./pieces.js" */
 /** @import {Vocabulary} from "./tokenizer.js" */
 
@@ -11,15 +11,6 @@ const UNKNOWN = "[UNK]";
 const CONTINUES = "##";
 /** Characters of the longest word that is cut; a longer one is unknown. */
 const LONGEST = 100;
-/** Control characters are dropped, also those that are white space elsewhere. */
-const LOST = /(?![\t\n\r])[\p{Cc}\p{Cf}\p{Co}\ufffd]/u;
-const BLANK = /\p{White_Space}/u;
-const IDEOGRAPH = new RegExp(
-  "[\\u4e00-\\u9fff\\u3400-\\u4dbf\\u{20000}-\\u{2a6df}\\u{2a700}-\\u{2b81f}" +
-    "\\u{2b920}-\\u{2ceaf}\\uf900-\\ufaff\\u{2f800}-\\u{2fa1f}]",
-  "u",
-);
-
 /** @typedef {{sign: string, from: number, to: number}} Sign */
 
 export class WordPiece {
@@ -102,7 +93,7 @@ function wordsOf(text, at) {
     if (isBlank || IDEOGRAPH.test(character)) isOpen = false;
     if (!isBlank && !isLost) {
       for (const sign of plain(character)) {
-        const isApart = isPunctuation(sign);
+        const isApart = PUNCTUATION.test(sign);
         if (isApart || !isOpen) words.push([]);
         words[words.length - 1].push({ sign, from, to });
         isOpen = !isApart;
@@ -114,10 +105,10 @@ function wordsOf(text, at) {
   return words;
 }
 
-/** @param {string} character */
+/** The small letters of a character, without accents. @param {string} character */
 function plain(character) {
-  return character
-    .normalize("NFD")
-    .replace(/\p{Mn}/gu, "")
-    .toLowerCase();
+  return [...character.normalize("NFD")]
+    .filter((sign) => !ACCENT.test(sign))
+    .map((sign) => (CAPITAL.test(sign) ? sign.toLowerCase() : sign))
+    .join("");
 }

@@ -12,9 +12,9 @@ async function answer({ data }) {
     runner = new Runner(data.live, data.packed);
     return;
   }
-  const { id, model, text, wish } = data;
+  const { id, model, given, wish } = data;
   try {
-    const look = await runner?.look(model, text, wish, (part) => postMessage({ id, part }));
+    const look = await runner?.look(model, given, wish, (part) => postMessage({ id, part }));
     postMessage({ id, look });
   } catch (error) {
     const { message, values } = /** @type {any} */ (error);
