@@ -46,6 +46,10 @@ BEFORE = {
 }
 """Commands that a page takes for granted."""
 ELSEWHERE = {
+    "regard look ocr --image line.png": "27 MB to fetch; tests/inside/test_ocrmodel.py has it",
+    "regard look ocr --image line.png --at 235,20 --layer 1 --head 6 --png looks.png": (
+        "27 MB to fetch; tests/cli/shared/test_thing.py has a small recogniser"
+    ),
     "regard serve": "tests/web starts the server",
     "regard serve minilm smollm2 --port 9000 --open": "tests/web starts the server",
     'regard look minilm "The street is wide" --compare-model smollm2 --html models.html': (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +12,7 @@ from regard.cli.shared.input import read_text
 from regard.cli.shared.model import PARTS, exit_stopped, load_any, load_measured, look_at
 from regard.cli.shared.numbers import Whole
 from regard.cli.shared.output import check_outputs, say_written, write_json, write_page
+from regard.cli.shared.thing import ThingOptions, thing_options
 from regard.errors import RegardError
 from regard.pieces.measures import MEASURES
 
@@ -44,9 +45,7 @@ class LookOptions:
     png: str | None
     svg: str | None
     measures: tuple[str, ...]
-    image: str | None
-    at: str | None
-    piece: int | None
+    thing: ThingOptions
 
     @property
     def measure(self) -> str | None:
@@ -76,20 +75,13 @@ class LookOptions:
             )
         if self.measure is not None and self.part == "cross":
             raise RegardError("--measure is of self-attention: leave out --part cross")
-        self._check_image()
+        self._check_thing()
         check_outputs(
             json=self.json_to, csv=self.csv_to, html=self.html_to, png=self.png, svg=self.svg
         )
 
-    def _check_image(self) -> None:
-        given = {"--at": self.at, "--piece": self.piece}
-        if self.image is None:
-            for name, value in given.items():
-                if value is not None:
-                    raise RegardError(f"{name} is a place in an image: it goes with --image")
-            return
-        if None not in given.values():
-            raise RegardError("--at and --piece both name a piece of the image: give one of them")
+    def _check_thing(self) -> None:
+        self.thing.check()
         of_texts = {
             "--word": self.word,
             "--words": self.words or None,
@@ -99,9 +91,15 @@ class LookOptions:
             "--compare": self.compare,
             "--compare-model": self.compare_model,
         }
+        kind = self.thing.kind
+        written = ("--word", "--part", "--target") if kind == "sound" else ()
         for name, value in of_texts.items():
-            if value is not None:
-                raise RegardError(f"{name} is for texts, and --image gives an image")
+            if kind and value is not None and name not in written:
+                raise RegardError(f"{name} is for texts, and --{kind} gives none")
+        if kind and self.word is not None and self.part != "cross":
+            raise RegardError("--word is one that a model writes of a sound: add --part cross")
+        if kind == "series" and self.measure is not None:
+            raise RegardError("--measure is of texts, images and sounds: leave it out")
 
     def request(self, part: str) -> LookRequest:
         from regard.pieces.look import LookRequest
@@ -152,26 +150,28 @@ class LookOptions:
 @click.option("--compare-model", metavar="MODEL", help="With --html: another model beside it.")
 @click.option("--png", metavar="FILE", help="Draw a picture.")
 @click.option("--svg", metavar="FILE", help="Draw a picture; its text stays text.")
-@click.option("--image", metavar="FILE", help="An image in place of a text: a model of vision.")
-@click.option("--at", metavar="X,Y", help="With --image: what the patch at this pixel attends to.")
-@click.option("--piece", type=Whole(0), metavar="N", help="With --image: this piece, from 0.")
+@thing_options
 def look(model: str, text: str | None, file: str | None, **given: Any) -> None:
     """What every head of MODEL does with TEXT (- reads standard input).
 
-    MODEL is an alias (minilm, smollm2), a folder (also of 'regard train'), or a name on the hub.
+    MODEL is an alias (minilm, smollm2; ocr for images), a folder (also of 'regard train'), or a name
+    on the hub.
 
     \b
     regard look minilm "The animal didn't cross the street because it was too tired"
     regard look minilm "The animal didn't cross the street" --word animal --words
     regard look smollm2 --file story.txt --layer 12 --head 3 --png head.png
     regard look ./vit --image cat.png --at 120,80 --png cat-looks.png
+    regard look ocr --image line.png
+    regard look ./whisper --sound seven.wav --at 0.35
+    regard look ./patchtst --series load.csv --channel load
     """
-    options = LookOptions(**given)
+    options = LookOptions(thing=ThingOptions.taken(given), **given)
     options.check()
-    if options.image is not None:
+    if options.thing.kind:
         if text is not None or file is not None:
-            raise RegardError("look takes a text or --image FILE; got both")
-        look_at_picture(model, options.image, options)
+            raise RegardError(f"look takes a text or --{options.thing.kind} FILE; got both")
+        look_at_thing(model, options)
         return
     content = read_text(text, file)
     if options.pictures:
@@ -188,40 +188,33 @@ def look(model: str, text: str | None, file: str | None, **given: Any) -> None:
         exit_stopped(found)
 
 
-def look_at_picture(name: str, file: str, options: LookOptions) -> None:
-    """What a model of vision does with an image."""
-    from dataclasses import replace
+def look_at_thing(name: str, options: LookOptions) -> None:
+    """What a model does with an image, a sound or a series."""
+    if options.pictures:
+        from regard.views.picture.file import check_picture
 
-    from regard.cli.shared.image import (
-        chosen_piece,
-        load_images,
-        look_at_image,
-        read_at,
-        shown_weights,
-    )
+        check_picture()
+    from regard.cli.shared.thing import DecoderOptions, look_at, read_thing, title_of
     from regard.views.terminal.console import make_console
-    from regard.views.terminal.image import print_image
 
-    at = read_at(options.at)
-    model = load_images(name)
-    image = model.read(file)
-    piece = chosen_piece(image, at, options.piece)
-    request = replace(options.request(""), word=image.pieces.labels[piece], cells=0)
-    found, stopped = look_at_image(model, image, request)
-    weights, title = shown_weights(found)
-    asked = options.at is not None or options.piece is not None
-    for kind, path in options.pictures.items():
-        from regard.views.picture.image import save_image
-
-        save_image(image, weights, piece, title, path, kind)
-    if options.json_to != "-":
-        print_image(image, weights, piece, title, make_console())
-    _write(found if asked else replace(found, place=None), options, pictures=False)
+    written = DecoderOptions(options.part, options.target, options.word)
+    thing = read_thing(name, options.thing, written)
+    found, stopped = look_at(thing, options.request(thing.part))
+    asked = options.thing.asked or options.word is not None
+    drawn = found.place is not None
+    if drawn:
+        weights, title = title_of(found)
+        for kind, path in options.pictures.items():
+            thing.save(weights, title, path, kind)
+        if options.json_to != "-":
+            thing.show(weights, title, make_console())
+    _write(found if asked else replace(found, place=None), options, pictures=not drawn)
     if options.html_to is not None and not stopped:
         from regard.inside.look.page import open_at
 
         assert found.page is not None
-        write_page(options.html_to, open_at(found.page, found, file), quietly=False)
+        found.page.notes += thing.said
+        write_page(options.html_to, open_at(found.page, found, thing.file), quietly=False)
     if stopped:
         exit_stopped(found)
 

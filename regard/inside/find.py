@@ -24,11 +24,13 @@ class ModelFiles:
     """As it was asked for."""
     folder: Path
     gguf: str | None = None
-    """The file in the folder that holds everything, if the model is GGUF."""
+    """The file in the folder that holds everything, if the model is GGUF,"""
+    onnx: str | None = None
+    """or if it is ONNX."""
 
 
 def find(model: str) -> ModelFiles:
-    """The model that ``model`` names: an alias, a folder (or a GGUF file in one), a hub name.
+    """The model that ``model`` names: an alias, a folder (or a GGUF or ONNX file), a hub name.
 
     An alias goes before a folder of the same name (``./minilm`` is the folder). Raises ModelError
     if nothing is found, if the folder is no model, or if its weights are pickles.
@@ -54,6 +56,9 @@ def check(folder: Path, name: str) -> ModelFiles:
     ggufs = [n for n in names if n.endswith(".gguf")]
     if len(ggufs) == 1 and not any(n.endswith(".safetensors") for n in names):
         return ModelFiles(name, folder, ggufs[0])
+    graphs = [n for n in names if n.endswith(".onnx")]
+    if len(graphs) == 1 and "config.json" not in names:
+        return ModelFiles(name, folder, onnx=graphs[0])
     if "config.json" not in names:
         has = ", ".join(names[:4]) + (", …" if len(names) > 4 else "") or "no files"
         raise ModelError(
@@ -78,7 +83,9 @@ def _without_weights(name: str, pickles: list[str]) -> ModelError:
 def _of_file(path: Path, name: str) -> ModelFiles:
     if path.suffix == ".gguf":
         return ModelFiles(name, path.parent, path.name)
-    raise ModelError(f"{name!r} is a file; give the folder of a model, or a .gguf file")
+    if path.suffix == ".onnx":
+        return ModelFiles(name, path.parent, onnx=path.name)
+    raise ModelError(f"{name!r} is a file; give the folder of a model, a .gguf or an .onnx file")
 
 
 def _from_hub(name: str) -> Path:

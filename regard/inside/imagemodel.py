@@ -43,6 +43,7 @@ class ImageModel:
     image: Tensor | None = None
     """As the model reads it, (1, 3, height, width)."""
     has_both = False
+    row = 0
 
     @property
     def title(self) -> str:

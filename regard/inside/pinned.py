@@ -110,8 +110,22 @@ PINNED = {
         ),
         "SmolLM2-135M-Instruct",
     ),
+    "ocr": Pinned(
+        "ocr",
+        "rapidocr==3.10.0",
+        27_288_134,
+        "2fc34e26cd0f48514804a94f8832283039c7334076bff60768b1fed9ad068050",
+        (
+            File(
+                "rapidocr/models/PP-OCRv6_rec_small.onnx",
+                21_234_383,
+                "6f327246b50388f3c176ae304bd95767ea6dc0c9ae92153ef8cbe210b3c14884",
+            ),
+        ),
+        "PP-OCRv6_rec_small",
+    ),
 }
-"""By alias. Both models are under the Apache licence 2.0."""
+"""By alias. All are under the Apache licence 2.0."""
 
 
 def cache_folder() -> Path:

@@ -10,7 +10,7 @@ from regard.pieces.pieces import Pieces
 
 
 class RealModel(Protocol):
-    """A model that reads pieces: TextModel, ImageModel."""
+    """A model that reads pieces: TextModel, ImageModel, SoundModel, SeriesModel, OcrModel."""
 
     @property
     def name(self) -> str: ...
@@ -26,5 +26,10 @@ class RealModel(Protocol):
 
     @property
     def layers(self) -> int: ...
+
+    @property
+    def row(self) -> int:
+        """The item of the batch that is looked at: of a series the channel, else the first."""
+        ...
 
     def run(self, tokens: Pieces, target: Pieces | None = None) -> None: ...

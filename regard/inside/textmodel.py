@@ -58,6 +58,7 @@ class TextModel:
     """The longest text in tokens; None if the model has no bound of its own."""
     config: Any = None
     """transformers' configuration; None for regard's own encoder."""
+    row = 0
 
     @property
     def title(self) -> str:
@@ -111,7 +112,7 @@ class TextModel:
         start = getattr(self.config, "decoder_start_token_id", None)
         if start is None:
             raise ModelError(f"{self.name} does not say with which token its decoder begins")
-        return read.after(_name_of(self.tokenizer, start), start)
+        return read.after(name_of(self.tokenizer, start), start)
 
     def _written(self, tokens: Pieces) -> str:
         ids = torch.tensor([tokens.ids], device=next(self.network.parameters()).device)
@@ -288,6 +289,7 @@ def quiet(transformers: Any) -> Iterator[None]:
         logging.set_verbosity(before)
 
 
-def _name_of(tokenizer: Any, token: int) -> str:
+def name_of(tokenizer: Any, token: int) -> str:
+    """The text of a token by its number, as the tokenizer has it."""
     get = getattr(tokenizer, "id_to_token", None) or tokenizer.convert_ids_to_tokens
     return str(get(token))

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from regard.errors import RegardError
 from regard.pieces.backdrop import Backdrop
 from regard.pieces.pieces import Pieces
-from regard.text import Word
 
 Box = tuple[int, int, int, int]
 """Left, top, right, bottom, in pixels of the image."""
+WIDE = 3
+"""Times that a line is wider than high, at least."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,12 @@ class Patches:
     def special(self) -> int:
         """How many pieces stand for no patch."""
         return len(self.pieces) - self.rows * self.columns
+
+    @property
+    def wide(self) -> bool:
+        """Whether it is a line rather than a picture: drawings stand below each other then."""
+        height, width = self.pixels.shape[:2]
+        return width > WIDE * height
 
     def at(self, x: float, y: float) -> int:
         """The piece that shows the pixel (x, y), counted from the left and from the top."""
@@ -63,22 +70,8 @@ def patches(
     left, top, right, bottom = seen
     across = np.linspace(left, right, columns + 1).round().astype(int).tolist()
     down = np.linspace(top, bottom, rows + 1).round().astype(int).tolist()
-    labels = [*special, *(f"{r},{c}" for r in range(rows) for c in range(columns))]
-    boxes = [
-        (across[c], down[r], across[c + 1], down[r + 1])
-        for r in range(rows)
-        for c in range(columns)
-    ]
-    marks = [i < len(special) for i in range(len(labels))]
-    none = [False] * len(labels)
-    pieces = Pieces(
-        labels,
-        [Word(label, i, i + 1) for i, label in enumerate(labels)],
-        special=marks,
-        separators=none,
-        unknown=none,
-        places=[*[()] * len(special), *boxes],
-        ids=list(range(len(labels))),  # no patch is another one again
-        backdrop=Backdrop("image", pixels),
-    )
+    cells = [(r, c) for r in range(rows) for c in range(columns)]
+    boxes = [(across[c], down[r], across[c + 1], down[r + 1]) for r, c in cells]
+    labels = [f"{r},{c}" for r, c in cells]
+    pieces = Pieces.of_thing(special, labels, boxes, Backdrop("image", pixels))
     return Patches(pixels, rows, columns, pieces)

@@ -43,6 +43,9 @@ class LookRequest:
     head: int | None = None
     """Keep the map of this head of the layer."""
     word: str | None = None
+    asks: bool = False
+    """In cross-attention the word is one of the queries, and what it attends to is wanted; else it
+    is one of the keys."""
     words: bool = False
     """Words instead of tokens."""
     no_sink: bool = False

@@ -49,6 +49,29 @@ class Pieces:
         return cls(list(labels), words, no, no, no, [()] * len(labels), list(ids), name=name)
 
     @classmethod
+    def of_thing(
+        cls,
+        special: Sequence[str],
+        labels: Sequence[str],
+        places: Sequence[Place],
+        behind: Backdrop | None = None,
+    ) -> Pieces:
+        """Pieces of a thing that is no text: the special ones first, then a label for each place
+        in it; ``behind`` is what they are drawn on."""
+        names = [*special, *labels]
+        none = [False] * len(names)
+        return cls(
+            names,
+            [Word(name, i, i + 1) for i, name in enumerate(names)],
+            special=[i < len(special) for i in range(len(names))],
+            separators=none,
+            unknown=none,
+            places=[*[()] * len(special), *places],
+            ids=list(range(len(names))),  # no piece is another one again
+            backdrop=behind,
+        )
+
+    @classmethod
     def numbered(cls, count: int) -> Pieces:
         """Pieces of which only the number is known."""
         return cls.plain([str(i) for i in range(count)])
@@ -62,9 +85,11 @@ class Pieces:
         return any(self.places)
 
     @property
-    def boxed(self) -> bool:
-        """Whether the pieces are boxes of an image."""
-        return any(len(place) == 4 for place in self.places)
+    def noun(self) -> str:
+        """What one of them is called."""
+        if any(len(place) == 4 for place in self.places):
+            return "patch"
+        return "token" if self.backdrop is None else "piece"
 
     @property
     def sinks(self) -> list[bool]:

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regard.errors import DataError, nearest
+from regard.pieces.backdrop import Backdrop
 from regard.pieces.clock import Clock
 from regard.pieces.pieces import Pieces
-from regard.text import Word, quoted
+from regard.text import quoted
 
 Numbers = NDArray[np.float64]
 
@@ -70,18 +71,49 @@ def spans(
     """The rows from ``start`` on, cut into pieces of these sizes behind the ``special`` ones."""
     edges = np.concatenate([[start], start + np.cumsum(np.array(sizes, int))]).tolist()
     places = list(pairwise(edges))
-    labels = [*special, *(series.clock.name(first) for first, _ in places)]
-    none = [False] * len(labels)
-    pieces = Pieces(
-        labels,
-        [Word(label, i, i + 1) for i, label in enumerate(labels)],
-        special=[i < len(special) for i in range(len(labels))],
-        separators=none,
-        unknown=none,
-        places=[*[()] * len(special), *places],
-        ids=list(range(len(labels))),  # no piece is another one again
-    )
+    labels = [series.clock.name(first) for first, _ in places]
+    pieces = Pieces.of_thing(special, labels, places)
     return Spans(series, channel, pieces)
+
+
+@dataclass(frozen=True)
+class Window:
+    """What a model reads of one channel of a series at once, in pieces that may overlap."""
+
+    series: Series
+    channel: int
+    start: int
+    """The row of the series at which it begins."""
+    pieces: Pieces
+    """Each named by its first time; its place is counted from the beginning of the window."""
+
+    def at(self, time: str) -> int:
+        """The first piece that has the time ``time`` in it."""
+        row = self.series.clock.row(time)
+        for i, place in enumerate(self.pieces.places):
+            if place and place[0] <= row - self.start < place[1]:
+                return i
+        first, last = (min(p for p in self.pieces.places if p), max(self.pieces.places))
+        name = self.series.clock.name
+        raise DataError(
+            f"the model does not read {quoted(time[:40])}: it reads from "
+            f"{quoted(name(self.start + first[0]))} to {quoted(name(self.start + last[1] - 1))}"
+        )
+
+
+def window(
+    series: Series,
+    channel: int,
+    rows: tuple[int, int],
+    places: Sequence[tuple[int, int]],
+    special: Sequence[str] = (),
+) -> Window:
+    """The rows from the first up to the second; ``places`` are counted from the first."""
+    start, stop = rows
+    line = series.values[start:stop, channel].astype(np.float32)[np.newaxis]
+    labels = [series.clock.name(start + first) for first, _ in places]
+    pieces = Pieces.of_thing(special, labels, places, Backdrop("curve", line))
+    return Window(series, channel, start, pieces)
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,15 @@ class Wave:
     def seconds(self) -> float:
         return len(self.samples) / self.rate
 
+    def at_rate(self, rate: int) -> Wave:
+        """The same sound with ``rate`` samples a second: its frequencies up to half of the lower
+        rate, by one Fourier transform over all of it."""
+        if rate == self.rate:
+            return self
+        count = max(1, round(len(self.samples) * rate / self.rate))
+        found = np.fft.irfft(np.fft.rfft(self.samples)[: count // 2 + 1], count)
+        return Wave((found * (count / len(self.samples))).astype(np.float32), rate)
+
 
 @dataclass(frozen=True)
 class _Format:

@@ -61,7 +61,7 @@ def test_folders_that_are_refused(tmp_path: Path, files: list[str], words: str) 
 
 
 def test_no_such_folder(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"there is no folder .* an alias \(minilm, smollm2\)"):
+    with pytest.raises(ModelError, match=r"no folder .* an alias \(minilm, smollm2, ocr\)"):
         find(str(tmp_path / "nothing"))
     (tmp_path / "weights.bin").write_bytes(b"")
     with pytest.raises(ModelError, match="is a file; give the folder of a model"):
@@ -74,4 +74,4 @@ def test_a_hub_name_without_network(tmp_path: Path) -> None:
 
     done = offline("from regard.inside.find import find; find('nobody/nothing')", tmp_path)
     assert "ModelError: there is no folder 'nobody/nothing', and the hub was not reached" in done
-    assert "or use an alias (minilm, smollm2)" in done
+    assert "or use an alias (minilm, smollm2, ocr)" in done

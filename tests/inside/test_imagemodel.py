@@ -147,6 +147,35 @@ def test_families_that_read_no_text(family: str) -> None:
                 torch.testing.assert_close(got, rows[batch, head])
 
 
+@torch.no_grad()
+def test_a_decision_transformer() -> None:
+    """Returns, states and actions in turn; each sees those before it."""
+    from transformers import DecisionTransformerConfig, DecisionTransformerModel
+
+    torch.manual_seed(7)
+    sizes = {"state_dim": 5, "act_dim": 3, "hidden_size": 26, "n_head": 2, "n_layer": 2}
+    config = DecisionTransformerConfig(**sizes, max_ep_len=11, n_positions=64)
+    model = DecisionTransformerModel(config).eval()
+    given = {
+        "states": torch.randn(1, 4, 5),
+        "actions": torch.randn(1, 4, 3),
+        "rewards": torch.randn(1, 4, 1),
+        "returns_to_go": torch.randn(1, 4, 1),
+        "timesteps": torch.arange(4).unsqueeze(0),
+    }
+    names = [f"{kind}{time}" for time in range(4) for kind in ("return ", "state ", "action ")]
+    before = model(**given).action_preds
+    with regard.observe(model, tokens=names) as observation:
+        assert torch.equal(model(**given).action_preds, before)
+    model.set_attn_implementation("eager")
+    eager = model(**given, output_attentions=True).attentions
+    assert len(eager) == len(observation) == 2
+    for layer, weights in enumerate(eager):
+        for head in range(2):
+            torch.testing.assert_close(observation[layer, head].dense(), weights[0, head])
+    assert observation[1, 0].queries[4] == "state 1"
+
+
 def _tiny(transformers: Any, family: str) -> Any:
     """A model of two layers of two heads."""
     name = family.removesuffix("Model")

@@ -18,3 +18,9 @@ def test_spans() -> None:
     np.testing.assert_array_equal(found.backdrop.values, loudness)
     assert not any(found.special)
     assert not Unknown(found).note("any")  # nothing of it is unread
+
+
+def test_spans_of_other_lengths_than_frames() -> None:
+    found = spans(np.zeros((2, 4), np.float32), 1.25, 0.010, 3)
+    assert found.labels == ["0.0000–0.0125 s", "0.0125–0.0250 s", "0.0250–0.0375 s"]
+    assert found.places == [(0, 1), (1, 2), (2, 4)]

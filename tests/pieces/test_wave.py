@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from regard.errors import DataError
-from regard.pieces.wave import read_wave
-from tests.sounds import wav
+from regard.pieces.wave import Wave, read_wave
+from tests.sounds import tone, wav
 
 HEARD = np.array([0.0, 0.5, -0.25, -1.0, 0.125])
 
@@ -88,3 +88,12 @@ def test_size_is_bounded_before_it_is_read(tmp_path: Path) -> None:
         read_wave(tmp_path / "a.wav")
     with pytest.raises(DataError, match=r"cannot read .*none\.wav"):
         read_wave(tmp_path / "none.wav")
+
+
+def test_another_rate_keeps_tone_and_length() -> None:
+    """440 Hz for 0.2 s, a whole number of waves, are the same numbers at any rate above 880."""
+    low, high = (Wave(tone(440, 0.2, rate), rate) for rate in (8000, 16000))
+    np.testing.assert_allclose(low.at_rate(16000).samples, high.samples, atol=1e-5)
+    np.testing.assert_allclose(high.at_rate(8000).samples, low.samples, atol=1e-5)
+    assert low.at_rate(8000) is low
+    assert low.at_rate(11025).seconds == pytest.approx(0.2)

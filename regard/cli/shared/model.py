@@ -15,6 +15,7 @@ from regard.errors import RegardError
 from regard.text import visible
 
 if TYPE_CHECKING:
+    from regard.inside.realmodel import RealModel
     from regard.inside.textmodel import TextModel
     from regard.pieces.look import Look, LookRequest
     from regard.pieces.pieces import Pieces
@@ -34,6 +35,11 @@ def load_models(*names: str, predicts: bool = False) -> dict[str, TextModel]:
     with noted():
         found = {name: find(name) for name in names}  # refused before torch is imported
         for files in found.values():
+            if files.onnx is not None:
+                raise RegardError(
+                    f"{files.name!r} is an ONNX file and reads no text here: 'regard look' reads "
+                    "an image with it (--image), or observe it from Python ('regard docs ocr')"
+                )
             check_tokenizer(files.folder, files.gguf)
         from regard.inside.textmodel import load
 
@@ -60,7 +66,7 @@ def load_any(name: str, *, predicts: bool = True) -> TextModel:
     return load_model(name, predicts=predicts)
 
 
-def read_part(model: TextModel, part: str | None, target: str | None) -> str:
+def read_part(model: RealModel, part: str | None, target: str | None) -> str:
     """Which attention of a model with encoder and decoder; the encoder's if nothing is said."""
     if model.has_both:
         if part == "encoder" and target is not None:

@@ -113,14 +113,14 @@ class Looker:
         assert keys is not None
         self.request, self.tokens = request, tokens
         self.cross = request.part == "cross"
-        self.model_layers = model.layers
+        self.model_layers, self.row = model.layers, model.row
         layers = 1 if request.layer is not None else model.layers
         self.result = Look(model.name, request, queries, keys, layers)
         self.patterns = Patterns(keys, self.cross)
         self.measure: Measure | None = None
         self.ends: tuple[Word, Word] | None = None
         if request.word is not None:
-            side = keys if self.cross else queries
+            side = keys if self.cross and not request.asks else queries
             word, times = side.word(request.word)
             self.result.place = WordPlace(word.text, word.start, word.stop, times)
         if request.link is not None:
@@ -136,7 +136,7 @@ class Looker:
         """
         if not is_of(self.request.part, layer.kind, layer.part):
             return None
-        return layer.item() if self.measure is None else self.measure(layer)
+        return layer.item(self.row) if self.measure is None else self.measure(layer)
 
     def add(self, layer: ObservedLayer, item: Item) -> None:
         """All heads of one layer."""
@@ -231,10 +231,12 @@ class Looker:
         everything = [
             torch.arange(n, device=device).unsqueeze(0) for n in (len(queries), len(keys))
         ]
-        if not self.cross:
+        if not self.cross or self.request.asks:
             to = weights_between(item, found.lse, here, everything[1])[:, 0].mean(-2)
             to = word_sums(to, keys.words, -1) if self.request.words else to
             place.to[layer] = to.cpu().numpy()
+        if self.cross and self.request.asks:
+            return
         by = weights_between(item, found.lse, everything[0], here)[:, 0].sum(-1)
         by = word_sums(by, queries.words, -1, mean=True) if self.request.words else by
         place.by[layer] = by.cpu().numpy()

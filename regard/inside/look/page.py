@@ -60,7 +60,7 @@ class PageLayers:
             queries = self.target
             keys = self.tokens if layer.kind == "cross" else self.target
         names = queries.labels, keys.labels
-        return sheet_of(layer, 0, names, self.texts)
+        return sheet_of(layer, self.model.row, names, self.texts)
 
     def subject(self, text: str = "") -> Subject:
         """All that was added, under the beginning of ``text`` or of its tokens."""

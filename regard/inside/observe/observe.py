@@ -16,13 +16,13 @@ from torch import nn
 
 from regard.attention.wanted import EVERYTHING, Wanted
 from regard.errors import RegardError
-from regard.inside.observe.families import eager, huggingface, own, torchmodules
+from regard.inside.observe.families import eager, huggingface, onnx, own, torchmodules
 from regard.inside.observe.layer import ObservedLayer
 from regard.inside.observe.observation import Observation, Tokens
 from regard.inside.observe.switch import compiled_code, is_compiled
 from regard.inside.observe.watch import Watcher, watching
 
-FAMILIES = (huggingface, torchmodules, own)
+FAMILIES = (huggingface, torchmodules, own, onnx)
 
 
 @contextmanager

@@ -31,8 +31,9 @@ def draw_image(image: Patches, weights: NDArray[np.float32], chosen: int, title:
     from matplotlib.patches import Rectangle
 
     height, width = image.pixels.shape[:2]
-    figure = Figure(figsize=(9, 1.2 + 4 * height / width), layout="constrained")
-    plain, over = figure.subplots(1, 2)
+    tall = 4 * height / width * (4 if image.wide else 1)
+    figure = Figure(figsize=(9, 1.2 + tall), layout="constrained")
+    plain, over = figure.subplots(*((2, 1) if image.wide else (1, 2)))
     grid = image.grid(weights)
     first, last = image.pieces.places[image.special], image.pieces.places[-1]
     plain.imshow(image.pixels)

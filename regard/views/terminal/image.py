@@ -18,7 +18,8 @@ SIGN = "▀"
 def print_image(
     image: Patches, weights: NDArray[np.float32], chosen: int | None, title: str, console: Console
 ) -> None:
-    """The image with the ``chosen`` piece marked, and the weights of its patches beside it."""
+    """The image with the ``chosen`` piece marked, and the weights of its patches beside it, or
+    below it if it is wide."""
     grid = image.grid(weights)
     most = float(grid.max())
     name = "" if chosen is None else f"{visible(image.pieces.labels[chosen])}: "
@@ -29,10 +30,17 @@ def print_image(
     if not console.is_terminal:
         _print_strongest(image, weights, console)
         return
-    left = _small(_marked(image, chosen), (console.width - 4) // 2)
-    right = _small(_glowing(image, grid / most if most else grid), (console.width - 4) // 2)
-    for one, other in zip(half_blocks(left), half_blocks(right), strict=True):
-        console.print(one.append("  ").append(other), no_wrap=True, overflow="crop")
+    marked, glowing = _marked(image, chosen), _glowing(image, grid / most if most else grid)
+    if image.wide:
+        for pixels in (marked, glowing):
+            for line in half_blocks(_small(pixels, console.width - 1)):
+                console.print(line, no_wrap=True, overflow="crop")
+    else:
+        sides = [
+            half_blocks(_small(pixels, (console.width - 4) // 2)) for pixels in (marked, glowing)
+        ]
+        for one, other in zip(*sides, strict=True):
+            console.print(one.append("  ").append(other), no_wrap=True, overflow="crop")
     _print_strongest(image, weights, console)
 
 

@@ -80,7 +80,7 @@ def sink_names(look: Look) -> str:
     special = [t for t, s in zip(keys.labels, keys.special, strict=True) if s]
     named = [visible(t) for t in dict.fromkeys(special)]
     if not keys.special[0]:
-        named.insert(0, f"the first token ({visible(keys.labels[0])})")
+        named.insert(0, f"the first {keys.noun} ({visible(keys.labels[0])})")
     return " and ".join(named)
 
 
@@ -88,7 +88,7 @@ def _title(look: Look, console: Console) -> None:
     heads = [h for layer, h in look.heads if layer == next(iter(look.heads))[0]]
     part = f", {look.request.part}" if look.request.part else ""
     text = Text(visible(look.model), style="bold")
-    what = "pieces" if look.queries.boxed else "tokens"
+    what = "tokens" if look.queries.noun == "token" else "pieces"
     text.append(f"{part}: {len(look.queries):,} {what}, ", style="default")
     if look.request.layer is not None:
         what = f"layer {look.request.layer}, {len(heads)} heads"
@@ -97,10 +97,10 @@ def _title(look: Look, console: Console) -> None:
         what = f"{done}{look.layers} layers, {len(heads)} heads each"
     text.append(f"{what} (layers and heads from 0)", style="default")
     console.print(text)
-    if look.queries.boxed:
-        return
-    sides = [look.names[0]] if look.queries is look.keys else list(look.names)
-    for names in sides:
+    sides = [(look.queries, look.names[0]), (look.keys, look.names[1])]
+    for side, names in sides[: 1 if look.queries is look.keys else 2]:
+        if side.noun != "token":  # a thing is drawn
+            continue
         console.print(Text(cut(visible(" ".join(names[:MOST_TITLE])), MOST_TITLE), style="dim"))
 
 
@@ -194,8 +194,10 @@ def _links(look: Look, console: Console, shown: int) -> None:
     if not best:
         return
     console.print()
-    what = "words" if look.request.words else "patches" if look.queries.boxed else "tokens"
-    first = "special pieces" if look.queries.boxed else "the first token or special ones"
+    noun = "word" if look.request.words else look.queries.noun
+    what = {"patch": "patches"}.get(noun, f"{noun}s")
+    first = f"the first {look.queries.noun} or special ones"
+    first = "special pieces" if noun == "patch" else first
     title = f"Strongest links between two {what}, one for each head (none to itself, {first})"
     console.print(Text(title, style="bold"))
     console.print(Text(" " * 36 + "weight  head    its kind", style="dim"), no_wrap=True)

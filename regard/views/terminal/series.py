@@ -60,14 +60,25 @@ def _curve(said: Numbers, past: Numbers, came: Numbers, room: int, border: int) 
     """Lines of dots: the past, what is ``said`` of the future, and in grey what ``came``."""
     shown = np.concatenate([past, said, came])
     low, high = float(shown.min()), float(shown.max())
-    high = high if high > low else low + 1
-    layers = [
-        (_dots(past, border, low, high), "", 0),
-        (_dots(said, room - border, low, high), "bold green", border),
-    ]
+    parts = [(past, border, "", 0), (said, room - border, "bold green", border)]
     if len(came):
         wide = round((room - border) * len(came) / len(said))
-        layers.insert(0, (_dots(came, wide, low, high), "bright_black", border))
+        parts.insert(0, (came, wide, "bright_black", border))
+    return _drawn(parts, low, high, room, border)
+
+
+def curve(values: Numbers, room: int) -> list[Text]:
+    """One line of dots, ``room`` signs wide, behind the numbers of its axis."""
+    return _drawn([(values, room, "", 0)], float(values.min()), float(values.max()), room, room)
+
+
+def _drawn(
+    parts: list[tuple[Numbers, int, str, int]], low: float, high: float, room: int, border: int
+) -> list[Text]:
+    """Parts of a curve, each with its width, its style and where it begins, from ``low`` below to
+    ``high`` above."""
+    high = high if high > low else low + 1
+    layers = [(_dots(part, wide, low, high), style, start) for part, wide, style, start in parts]
     lines = []
     for row in range(ROWS):
         number = high - (high - low) * row / (ROWS - 1) if row in (0, ROWS - 1) else None

@@ -21,12 +21,11 @@ def print_sound(sound: Pieces, weights: NDArray[np.float32], title: str, console
     console.print()
     console.print(Text(title, style="bold"))
     if console.is_terminal:
-        loudness = sound.backdrop.values[::-1] / 255  # the highest band above
+        loudness = sound.backdrop.values / 255
         width = min(console.width - 1, loudness.shape[1])
-        columns = ((np.arange(width) + 0.5) * loudness.shape[1] / width).astype(int)
-        rows = ((np.arange(TALL) + 0.5) * len(loudness) / TALL).astype(int)
-        for line in half_blocks(_colours(loudness[rows][:, columns])):
+        for line in spectrogram_lines(loudness, width):
             console.print(line, no_wrap=True, overflow="crop")
+        columns = ((np.arange(width) + 0.5) * loudness.shape[1] / width).astype(int)
         spread = np.concatenate(
             [
                 np.full(place[1] - place[0], weight)
@@ -40,6 +39,13 @@ def print_sound(sound: Pieces, weights: NDArray[np.float32], title: str, console
     for i in np.argsort(-weights, kind="stable")[:5].tolist():
         bar = "█" * round(40 * float(weights[i]))
         console.print(Text(f"{sound.labels[i]:<12} {100 * weights[i]:5.1f} %  {bar}".rstrip()))
+
+
+def spectrogram_lines(loudness: NDArray[np.floating], width: int) -> list[Text]:
+    """A spectrogram of shares of the loudest, ``width`` signs wide, the highest band above."""
+    columns = ((np.arange(width) + 0.5) * loudness.shape[1] / width).astype(int)
+    rows = ((np.arange(TALL) + 0.5) * len(loudness) / TALL).astype(int)
+    return half_blocks(_colours(loudness[::-1][rows][:, columns]))
 
 
 def _colours(shares: NDArray[np.floating]) -> NDArray[np.uint8]:
