@@ -154,8 +154,8 @@ class LookOptions:
 def look(model: str, text: str | None, file: str | None, **given: Any) -> None:
     """What every head of MODEL does with TEXT (- reads standard input).
 
-    MODEL is an alias (minilm, smollm2; ocr for images), a folder (also of 'regard train'), or a name
-    on the hub.
+    MODEL is an alias (minilm, smollm2; ocr for images), a folder (also of 'regard train'), or a
+    name on the hub.
 
     \b
     regard look minilm "The animal didn't cross the street because it was too tired"
