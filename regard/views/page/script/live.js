@@ -1,5 +1,5 @@
-// The living page: a sentence is typed or an image drawn, a model that this file carries runs on it,
-// and the page shows what it did. Nothing leaves the file.
+// The living page: a sentence is typed or an image drawn, a model that this file carries runs on
+// it, and the page shows what it did. Nothing leaves the file.
 
 import { isChange, NO_CHANGE } from "./attention.js";
 import { Arrays } from "./data.js";
@@ -304,7 +304,7 @@ async function prove() {
   form.proof.dataset.most = String(most);
 }
 
-/** What a model makes of a text or an image, for scripts: the one that is chosen, or another by name.
+/** What a model makes of a text or an image, for scripts: the chosen one, or another by name.
  * @param {any} given @param {{model?: string}} [options] */
 async function look(given, { model: name } = {}) {
   const names = live.models.map((/** @type {any} */ m) => m.name);

@@ -9,7 +9,7 @@ import { phrase, t } from "./language.js";
 import { head, layer, nameOf, readyHead, textsOf, tokenOf } from "./model.js";
 import { productTable } from "./products.js";
 import { tellProof } from "./proof.js";
-import { choose, state } from "./state.js";
+import { state } from "./state.js";
 import { vector } from "./vector.js";
 import { weights } from "./weighing.js";
 import { setChange, takeBack } from "./whatif.js";

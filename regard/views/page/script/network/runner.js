@@ -1,4 +1,4 @@
-// The models that a page carries, opened when first asked, and what they do with a text or an image.
+// The models that a page carries, opened when first asked, and what they do with a text or image.
 
 import { Arrays } from "../data.js";
 import { Bahdanau } from "./bahdanau.js";
