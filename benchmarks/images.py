@@ -268,6 +268,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=20, help="of all images; more of fewer")
     parser.add_argument("--size", default="small")
     parser.add_argument("--shares", type=float, nargs="+", default=[0.1, 1.0])
+    parser.add_argument("--designs", nargs="+", default=list(IMAGE_DESIGNS), choices=IMAGE_DESIGNS)
     parser.add_argument("--picture", metavar="PNG")
     parser.add_argument("--measure", action="store_true", help="train nothing: what ended alone")
     parser.add_argument("--ship", action="store_true", help="pack the best one into the package")
@@ -277,9 +278,9 @@ def main() -> None:
     seeds = range(1, given.seeds + 1)
     for seed in () if given.measure else seeds:
         for share in sorted(given.shares, reverse=True):
-            for model in IMAGE_DESIGNS:
+            for model in given.designs:
                 plan.train(model, share, seed)
-    results = [measured(plan, m, share, seeds) for m in IMAGE_DESIGNS for share in given.shares]
+    results = [measured(plan, m, share, seeds) for m in given.designs for share in given.shares]
     print(table(results))
     if given.picture:
         draw(results, given.picture)

@@ -169,15 +169,18 @@ def test_importing_stays_light(module: str) -> None:
     assert done.stdout.split() == []
 
 
-def test_views_are_imported_only_to_show_something() -> None:
+def test_views_are_imported_only_to_show_something_and_sympy_never() -> None:
     script = (
-        "import regard.attention.map, regard.inside.observe.observe, regard.trace, sys; "
+        "import regard.attention.map, regard.inside.observe.observe, regard.trace, sys, torch; "
+        "x, mask = torch.ones(2, 3, 5, 7), torch.ones(2, 1, 5, 5, dtype=torch.bool); "
+        "regard.attend(x, x[:1], x[:, :1], mask=mask); "
         "print(*sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
     )
     assert "regard.views" not in done.stdout
+    assert "sympy" not in done.stdout, "some functions of torch import it: a third of a second"
 
 
 def test_trace_works_without_torch() -> None:

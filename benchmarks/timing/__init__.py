@@ -7,8 +7,10 @@ Of many rounds the least time is what the code needs; everything above it is the
 from __future__ import annotations
 
 import gc
+import threading
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
@@ -55,3 +57,41 @@ def format_seconds(seconds: float) -> str:
         if seconds < 999.5 * size:
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds:.3g} s"
+
+
+class Clock:
+    """Seconds that passed, and seconds of the CPU."""
+
+    def __enter__(self) -> Clock:
+        self.start = time.perf_counter(), time.process_time()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.seconds = time.perf_counter() - self.start[0]
+        self.cpu = time.process_time() - self.start[1]
+
+
+class Resident:
+    """The highest resident memory inside the block, less that before it (Linux)."""
+
+    def __enter__(self) -> Resident:
+        self.before = self.highest = resident()
+        self.done = threading.Event()
+        self.thread = threading.Thread(target=self._watch)
+        self.thread.start()
+        return self
+
+    def _watch(self) -> None:
+        while not self.done.wait(0.005):
+            self.highest = max(self.highest, resident())
+
+    def __exit__(self, *failure: object) -> None:
+        self.done.set()
+        self.thread.join()
+        self.extra = max(self.highest, resident()) - self.before
+
+
+def resident() -> int:
+    """Bytes of this process's own memory that are there, without pages of files (Linux)."""
+    _, all_pages, of_files, *_ = Path("/proc/self/statm").read_text().split()
+    return (int(all_pages) - int(of_files)) * 4096

@@ -12,6 +12,7 @@ import functools
 import math
 from dataclasses import replace
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -186,9 +187,9 @@ def _four_axes(
     shapes = [query.shape[:-2], key.shape[:-2], value.shape[:-2]]
     if groups > 1:
         shapes = [shape[:-1] for shape in shapes]
-    lead = torch.broadcast_shapes(*shapes)
+    lead = np.broadcast_shapes(*shapes)  # torch's own imports sympy: 0.3 s
     if groups > 1:
-        lead = torch.Size([*lead, heads])
+        lead = (*lead, heads)
     folded = []
     for tensor in (query, key, value):
         own = lead if groups == 1 or tensor is query else (*lead[:-1], heads // groups)

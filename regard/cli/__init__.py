@@ -6,6 +6,7 @@ the top of a command's file, imports torch, transformers, gensim or matplotlib.
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
@@ -19,6 +20,8 @@ from regard.text import visible
 
 COMPLETE = "_REGARD_COMPLETE"
 """The environment variable by which a shell asks for completions."""
+YOUNG = 10_000
+"""Objects made between two searches for garbage; with Python's 700 all of torch is searched."""
 COMMANDS = {
     "ablate": "What changes in the output if a head, a link or a word is taken away.",
     "check": "Check the numbers of a worked example.",
@@ -71,6 +74,7 @@ def regard() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command. A mistake of the user's is one line on stderr and exit code 2."""
+    gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever started it (>&-): nobody listens
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115

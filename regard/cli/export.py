@@ -21,8 +21,10 @@ def export(model: str, to: str, output: str) -> None:
     \b
     regard export transformer --to huggingface -o marian
     regard export runs/mine --to ctranslate2 -o fast
+    regard export lstmn --to onnx -o words
 
-    The Transformer goes; what cannot go is refused with the reason. The card, with the licence of
+    The Transformer goes everywhere, language models and classifiers of every design to ONNX; what
+    cannot go is refused with the reason. The card, with the licence of
     what the model was trained on, goes along as a README.
     """
     files = write_export(model, to, output)

@@ -119,7 +119,7 @@ def _of_text(name: str, text: str, options: HeadsOptions) -> None:
     """All heads by one text."""
     from regard.pieces.look import LookRequest
 
-    model, part = load_measured(name, options.part, options.target, options.measure)
+    model, part = load_measured(name, options.part, options.target, (options.measure or "",))
     measure = options.measure or ""
     goal = options.target if measure == "gradient" else None
     request = LookRequest(part=part, link=options.link, links=0, measure=measure, goal=goal)

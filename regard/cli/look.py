@@ -43,10 +43,15 @@ class LookOptions:
     compare_model: str | None
     png: str | None
     svg: str | None
-    measure: str | None
+    measures: tuple[str, ...]
     image: str | None
     at: str | None
     piece: int | None
+
+    @property
+    def measure(self) -> str | None:
+        """The one that is looked at, and that a page opens with."""
+        return self.measures[0] if self.measures else None
 
     @property
     def pictures(self) -> dict[str, str]:
@@ -64,8 +69,11 @@ class LookOptions:
             raise RegardError(
                 "--compare and --compare-model put a second side on a page: add --html"
             )
-        if self.measure is not None and self.html_to is not None:
-            raise RegardError("a page computes the weights themselves: leave out --measure")
+        if len(self.measures) > 1 and self.html_to is None:
+            raise RegardError(
+                f"one --measure is looked at, and a page shows several: add --html, or leave out "
+                f"{' and '.join(self.measures[1:])}"
+            )
         if self.measure is not None and self.part == "cross":
             raise RegardError("--measure is of self-attention: leave out --part cross")
         self._check_image()
@@ -110,7 +118,8 @@ class LookOptions:
             cells=THUMBNAIL if of_all else 0,
             page=self.html_to is not None,
             measure=self.measure or "",
-            goal=self.target if self.measure == "gradient" else None,
+            more=self.measures[1:],
+            goal=self.target if "gradient" in self.measures else None,
         )
 
 
@@ -128,7 +137,11 @@ class LookOptions:
 @click.option("--part", type=click.Choice(PARTS), help="Of a model with encoder and decoder.")
 @click.option("--target", metavar="TEXT", help="What the decoder reads; of a gradient, the word.")
 @click.option(
-    "--measure", type=click.Choice(list(MEASURES)), help="Derived from the weights, in their place."
+    "--measure",
+    "measures",
+    type=click.Choice(list(MEASURES)),
+    multiple=True,
+    help="Derived from the weights, in their place; with --html several.",
 )
 @click.option("--max-tokens", type=Whole(1), metavar="N", help="Refuse longer texts.")
 @click.option("--top", type=Whole(1), default=10, show_default=True, help="Lines of lists.")
@@ -165,7 +178,7 @@ def look(model: str, text: str | None, file: str | None, **given: Any) -> None:
         from regard.views.picture.file import check_picture
 
         check_picture()
-    loaded, part = load_measured(model, options.part, options.target, options.measure)
+    loaded, part = load_measured(model, options.part, options.target, options.measures)
     request = options.request(part)
     found, stopped = look_at(loaded, content, request, options.target, options.max_tokens)
     _write(found, options)
@@ -235,16 +248,20 @@ def _write(found: Look, options: LookOptions, *, pictures: bool = True) -> None:
 
 def _write_page(to: str, found: Look, model: TextModel, text: str, options: LookOptions) -> None:
     """The look itself, and beside it the other text or model, if there is one."""
+    from regard.inside.look.measured import PageMeasures
     from regard.inside.look.page import open_at, subject_of_text
 
     assert found.page is not None
     subjects = [open_at(found.page, found, text, compared=options.compares)]
     if options.compares:
         text = text if options.compare is None else options.compare
-        model = model if options.compare_model is None else load_model(options.compare_model)
+        if options.compare_model is not None:
+            model = load_model(options.compare_model, predicts="gradient" in options.measures)
         tokens = model.read(text)
         both = found.request.part in ("decoder", "cross") and model.has_both
         target = model.target(tokens, options.target) if both else None
-        other = subject_of_text(model, tokens, target, found.request.layers)
+        request = found.request
+        measures = PageMeasures(model, tokens, target, request.measures, request.goal)
+        other = subject_of_text(model, tokens, target, request.layers, measures)
         subjects.append(open_at(other, found, text, compared=True))
     write_page(to, *subjects, quietly=options.json_to == "-")

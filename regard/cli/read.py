@@ -44,7 +44,7 @@ LONG = 500
 @click.option(
     "--model",
     metavar="NAME|FOLDER",
-    help="One that comes with regard, or a run folder of your own; else lstmn, of images fashion.",
+    help="One that comes with regard, or a run folder; else lstmn, fashion or forecaster.",
 )
 @click.option("--file", metavar="FILE", help="Read its lines; - is standard input.")
 @click.option("--image", metavar="FILE", help="Read an image, with a model of images.")
@@ -122,10 +122,8 @@ def read(
                 "--series is read alone: of the other options it takes --model, --at, --layer, "
                 "--head, --json, --csv, --png, --html"
             )
-        if model is None:
-            raise RegardError("no forecaster comes with regard: --series needs --model RUN")
         asked = ForecastOptions(at, layer, head, json_to, html_to, csv_to, png)
-        read_forecast(model, table, asked)
+        read_forecast(model or "forecaster", table, asked)
         return
     for name, value in {"at": at, "csv": csv_to, "png": png}.items():
         if value is not None:

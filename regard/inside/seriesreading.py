@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -13,7 +13,7 @@ from regard.models.baselines import Baselines
 from regard.models.forecaster import Forecaster
 from regard.pieces.series import Forecast, Numbers, Series, spans
 from regard.record import record
-from regard.store.folder import load_forecaster
+from regard.store.folder import RunFolder, load_forecaster
 from regard.store.shipped import find_folder
 from regard.trace import Trace
 
@@ -24,11 +24,15 @@ class SeriesReader:
 
     model: Forecaster
     baselines: Baselines
+    season: int
+    """Of the run's settings; 0: that of the times at hand."""
 
     @classmethod
     def load(cls, name: str) -> SeriesReader:
         """Of a run folder, or a forecaster that comes with regard."""
-        return cls(*load_forecaster(find_folder(name, "forecast")))
+        folder = find_folder(name, "forecast")
+        season = RunFolder(folder).read_config().get("data", {}).get("season", 0)
+        return cls(*load_forecaster(folder), season)
 
     def read(
         self, series: Series, channel: int, stop: int | None = None, *, traced: bool = False
@@ -43,7 +47,8 @@ class SeriesReader:
         only = None if traced else ("attention", "weights")
         with torch.no_grad(), record(config.model, all_pieces.labels, only=only) as trace:
             said = self.model(torch.from_numpy(past).float().unsqueeze(0))[0]
-        others = self.baselines.say(past[np.newaxis])
+        season = self.season or series.clock.season
+        others = replace(self.baselines, season=season).say(past[np.newaxis])
         found = Forecast(
             config.model,
             read,

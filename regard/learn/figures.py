@@ -111,9 +111,9 @@ def positions() -> CourseFigure:
 
 def pronoun() -> CourseFigure:
     """What *it* looks at in layer 3, head 1, of minilm, with two endings: chapter 10."""
-    from regard.inside.explain.model import Model
+    from regard.inside.explain.computed import ComputedModel
 
-    model = Model("minilm")
+    model = ComputedModel("minilm")
     tired, wide = (
         model.explain(TIRED.format(ending), "it", None, 3, 1) for ending in ("tired", "wide")
     )

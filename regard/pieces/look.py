@@ -57,8 +57,15 @@ class LookRequest:
     """Keep queries, keys and values of all layers: what a page shows."""
     measure: str = ""
     """What is derived from the weights and shown in their place (pieces/measures.py)."""
+    more: tuple[str, ...] = ()
+    """Measures that a page shows besides."""
     goal: str | None = None
     """Of a gradient: the word, label or text of which it is; None: what the model predicts."""
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """All that were asked for."""
+        return ((self.measure,) if self.measure else ()) + self.more
 
     @property
     def layers(self) -> list[int] | None:

@@ -94,6 +94,23 @@ class Sheet:
 
 
 @dataclass
+class MeasureSheets:
+    """A subject's layers with a derived measure (pieces/measures.py) in place of their weights."""
+
+    name: str
+    sheets: list[Sheet | None] = field(default_factory=list)
+    """One for each of the subject's, None for one that it is not of; empty: it was not computed."""
+    reason: str = ""
+    """Why it could not be computed."""
+    scored: str = ""
+    """Of a gradient: the number that it is of."""
+
+    @property
+    def numbers(self) -> int:
+        return sum(sheet.numbers for sheet in self.sheets if sheet is not None)
+
+
+@dataclass
 class Subject:
     """One text read by one model (or two texts, in translation)."""
 
@@ -110,12 +127,15 @@ class Subject:
     """The way of one word through the whole model, if the page has it."""
     trials: Trials | None = None
     """What came out of the model when something was changed, if the page has it."""
+    measures: list[MeasureSheets] = field(default_factory=list)
+    """What a page can show in place of the weights, or why it cannot."""
     picture: Array | None = None
     """(rows, columns): weights of the first head, for where no script runs; no part of the page."""
 
     @property
     def numbers(self) -> int:
-        return sum(sheet.numbers for sheet in self.sheets)
+        derived = sum(measure.numbers for measure in self.measures)
+        return sum(sheet.numbers for sheet in self.sheets) + derived
 
 
 def as_array(tensor: Any) -> Array:

@@ -78,6 +78,21 @@ class ScoreParts:
     """The model's own score."""
     whole: bool
     """Whether attention is split into its heads."""
+    curves: tuple[str, ...] = ()
+    """Activations between the last layer and the scores, whose gates are held."""
+
+    @property
+    def held(self) -> str:
+        """What was held at its value, in one line."""
+        if not self.curves:
+            return (
+                "Each norm's scale is held at the value it has here; then every part has its share."
+            )
+        names = " and ".join(self.curves)
+        return (
+            f"Each norm's scale and, in the head, the gates g of {names}(x) = x · g are held at "
+            "the values they have here; then every part has its share."
+        )
 
     @property
     def total(self) -> float:
@@ -171,5 +186,6 @@ def parts_content(parts: ScoreParts) -> dict[str, Any]:
         "score": parts.own,
         "sum": parts.total,
         "difference": parts.difference,
+        "held": parts.held,
         "parts": rows,
     }

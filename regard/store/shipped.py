@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from regard.errors import FileError, nearest
+from regard.files import write_text
 from regard.store.folder import TOKENS, RunFolder, load_language_model, load_translator
 
 if TYPE_CHECKING:
@@ -69,9 +70,11 @@ def pack(run: str | os.PathLike[str], to: str | os.PathLike[str]) -> int:
     config = source.read_config()
     for section in ("data", "train"):
         config[section] = {k: _without_path(v) for k, v in config[section].items()}
-    if config["task"] != "images":  # which have no vocabulary
+    if config["task"] not in ("images", "forecast"):  # which have no vocabulary
         _pack_tokens(source, target, config)
     target.write_config(config)
+    if source.baselines.exists():
+        write_text(target.baselines, source.baselines.read_text(encoding="utf-8"))
     write_weights(target.model, packed(unpacked(read_weights(source.model))))
     return target.model.stat().st_size
 

@@ -19,6 +19,7 @@ from regard.inside.textmodel import TextModel
 from regard.inside.whatif.wish import FORM, Wish
 from regard.learn.course import chapters, languages
 from regard.learn.edition import edition
+from regard.pieces.measures import MEASURES
 from regard.views.page.course import course_html
 from regard.views.page.file import filled
 from regard.views.page.inline import policy
@@ -57,6 +58,8 @@ def make_app(models: dict[str, TextModel], most_tokens: int, hosts: set[str]) ->
             Route("/api/looks/{id}/document", whole),
             Route("/api/looks/{id}/outcome", outcome),
             Route("/api/looks/{id}/what-if", what_if, methods=["POST"]),
+            Route("/api/looks/{id}/measures/{name}", measure, methods=["POST"]),
+            Route("/api/looks/{id}/measured", measured),
             Route("/api/looks/{id}/links/{row:int}/{column:int}", link),
             Route("/api/looks/{id}/layers/{layer:int}", layer),
             Route("/api/looks/{id}/layers/{layer:int}/contexts/{row:int}", contexts),
@@ -166,6 +169,23 @@ async def what_if(request: Request) -> Response:
     except (ValueError, RecursionError):
         return _error(400, f"the body must be JSON: {FORM}")
     return JSONResponse(tasks.ask(task.look.changed(wish)).to_dict(), 202)
+
+
+async def measure(request: Request) -> Response:
+    """Take the same text once more into the queue, for a measure of it."""
+    tasks: LookTasks = request.app.state.tasks
+    task, name = _task(request), request.path_params["name"]
+    if task is None:
+        return _gone()
+    if task.state != "done":
+        return _error(409, _unfinished(task))
+    if name not in MEASURES:
+        return _error(404, f"a measure is one of {', '.join(MEASURES)}")
+    return JSONResponse(tasks.ask(task.look.measured(name)).to_dict(), 202)
+
+
+async def measured(request: Request) -> Response:
+    return await _part(request, parts.measured)
 
 
 async def link(request: Request) -> Response:

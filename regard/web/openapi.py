@@ -67,6 +67,20 @@ def description(most_tokens: int) -> dict[str, Any]:
                 },
                 "parameters": _path("id"),
             },
+            "/api/looks/{id}/measures/{name}": {
+                "post": {
+                    "summary": "Let the model read the text again, for a measure of it",
+                    "responses": {
+                        "202": _answer("Queued", LOOK),
+                        **{code: ERROR for code in ("404", "409", "422", "429")},
+                    },
+                },
+                "parameters": _path("id", "name"),
+            },
+            "/api/looks/{id}/measured": {
+                "get": _read("The layers of a measure, in the places of the look's own", JSON),
+                "parameters": _path("id"),
+            },
             "/api/looks/{id}": {
                 "get": _read("How far it is", "application/json", LOOK),
                 "delete": {
@@ -144,7 +158,7 @@ def _answer(what: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _path(*names: str) -> list[dict[str, Any]]:
-    kinds = {"id": "string"}
+    kinds = {"id": "string", "name": "string"}
     return [
         {
             "name": name,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from regard.inside.look.exploration import Exploration
+from regard.errors import RegardError
+from regard.inside.look.exploration import Exploration, Measurement
+from regard.views.page.data import measure_data
 from regard.views.page.file import document
 from regard.views.page.pack import Pack
 
@@ -17,6 +19,14 @@ def whole(look: Exploration) -> dict[str, Any]:
         layer["shape"] = list(shape)
         layer["remote"] = subject.numbers == 0
     return {"document": content, "packed": packed}
+
+
+def measured(look: Exploration) -> dict[str, Any]:
+    """The layers of a measure that was asked for, as a page carries them."""
+    if not isinstance(look, Measurement) or look.found is None:
+        raise RegardError("this look is of weights: POST its address with /measures for a measure")
+    pack = Pack(half=True)
+    return {**measure_data(look.found, pack), "arrays": pack.entries, "packed": pack.text()}
 
 
 def heads(look: Exploration, layer: int) -> dict[str, Any]:

@@ -273,6 +273,6 @@ def test_a_measure_in_place_of_the_weights(bert: Path) -> None:
     target = regard("look", bert, "the animal", "--measure", "gradient", "--target", "tired")
     assert target.returncode == 2
     assert "predicts no word and no label, so that there is no --target" in target.stderr
-    page = regard("look", bert, "the animal", "--measure", "norm", "--html", "x.html")
-    assert page.returncode == 2
-    assert "leave out --measure" in page.stderr
+    several = regard("look", bert, "the animal", "--measure", "norm", "--measure", "flow")
+    assert several.returncode == 2
+    assert "add --html, or leave out flow" in several.stderr

@@ -27,7 +27,7 @@ SERIES = Series(
 def reader(model: str) -> SeriesReader:
     torch.manual_seed(5)
     config = sized_forecaster(model, "tiny", context=12, horizon=6, patch=3)
-    return SeriesReader(Forecaster(config).eval(), Baselines(4, np.zeros((12, 6))))
+    return SeriesReader(Forecaster(config).eval(), Baselines(4, np.zeros((12, 6))), 4)
 
 
 @pytest.mark.parametrize("model", DESIGNS)

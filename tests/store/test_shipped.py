@@ -73,6 +73,26 @@ def test_the_image_model_is_small_has_a_card_and_no_vocabulary() -> None:
     assert "/" not in str(config["data"]["images"])
 
 
+def test_the_forecaster_is_small_has_a_card_and_its_baselines(tmp_path: Path) -> None:
+    assert names("forecast") == ["forecaster"]
+    home = HOME / "forecaster"
+    assert sum(f.stat().st_size for f in home.iterdir()) < 2e5
+    card = (home / "card.md").read_text(encoding="utf-8")
+    for word in ("made-up", "Seed 1", "absolute error", "never"):
+        assert word in card
+    config = RunFolder(home).read_config()
+    assert "tokens" not in config
+    assert config["data"]["series"] == "made-up.csv"
+    hours = [f"2024-01-{1 + i // 24:02}T{i % 24:02}:00" for i in range(24 * 7)]
+    rows = [f"{time},{np.sin(2 * np.pi * i / 24):.4f}" for i, time in enumerate(hours)]
+    (tmp_path / "day.csv").write_text("time,wave\n" + "\n".join(rows) + "\n")
+    done = regard("read", "--series", str(tmp_path / "day.csv"), "--json", "-")
+    found = json.loads(done.stdout)
+    assert found["baselines"].keys() == {"last", "season", "linear"}  # a day of hours
+    right = np.sin(2 * np.pi * np.arange(24) / 24)
+    assert np.abs(np.array(found["forecast"]) - right).mean() < 0.1
+
+
 def test_there_are_the_four_designs() -> None:
     assert TRANSLATORS == ["bahdanau", "encoder-decoder", "transformer", "word-by-word"]
 

@@ -203,6 +203,26 @@ def test_in_a_browser_short_and_long(
     page.context.close()
 
 
+def test_a_measure_is_computed_when_it_is_chosen(here: Client, browser: Any) -> None:
+    name = here.look("the animal was tired")
+    assert here.ask(f"/api/looks/{name}/measures/rollin", {}).code == 404
+    assert "of weights" in here.ask(f"/api/looks/{name}/measured").json["error"]
+    asked = here.ask(f"/api/looks/{name}/measures/flow", {})
+    assert asked.code == 202
+    found = here.ask(f"/api/looks/{here.wait(asked.json['id'])}/measured").json
+    assert (found["name"], len(found["layers"])) == ("flow", 2)
+    page = browser.new_context(viewport={"width": 1200, "height": 800}).new_page()
+    page.goto(f"{here.address}/")
+    page.wait_for_selector("h1:has-text('The animal')")
+    page.locator(".measures summary").click()
+    page.locator(".measures input[value=norm]").click()
+    page.locator(".banner.derived").filter(has_text="size of what is brought").wait_for()
+    # An address that names a measure lets it be computed again.
+    page.reload()
+    page.locator(".banner.derived").filter(has_text="size of what is brought").wait_for()
+    page.context.close()
+
+
 def test_two_texts_side_by_side_and_an_address_that_restores_them(
     here: Client, browser: Any, folder: Path
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -77,10 +77,10 @@ def read_part(model: TextModel, part: str | None, target: str | None) -> str:
 
 
 def load_measured(
-    name: str, part: str | None, target: str | None, measure: str | None
+    name: str, part: str | None, target: str | None, measures: Sequence[str]
 ) -> tuple[TextModel, str]:
-    """The model with what ``measure`` needs of it, and which attention is looked at."""
-    if measure != "gradient":
+    """The model with what ``measures`` need of it, and which attention is looked at."""
+    if "gradient" not in measures:
         model = load_model(name)
         return model, read_part(model, part, target)
     model = load_model(name, predicts=True)  # a gradient is of what the model says
@@ -107,7 +107,7 @@ def look_at(
             "does not say; leave it out"
         )
     if request.page:
-        check_page(model, tokens, request.layers)
+        check_page(model, tokens, request.layers, request.measures)
     plain = replace(request, word=None, link=None, layer=None, head=None, page=False)
     with noted(), stopping() as stop, counted("looking") as progress:
         if not model.has_both:

@@ -7,6 +7,7 @@ runs.py     what each module was given and what it made
 sums.py     which of it was added to which
 norm.py     what a norm computes, told from what it did
 linear.py   the map of a matrix
+activation.py  what an activation does to one vector
 heads.py    what each head brings one word from each other word
 feedforward.py  what a feed-forward network computes
 layer.py    one layer: attention, cross-attention, feed-forward, and where the norms stand

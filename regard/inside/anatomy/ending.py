@@ -2,9 +2,9 @@
 
     logit_w = U_w · maps(x) + b_w
 
-``maps`` are norms and matrices in the order in which they ran. What is none of these (an
-activation in the head of a masked model) ends the walk: then the scores are those of the model
-alone, and nobody can say which part of x they came from.
+``maps`` are norms, matrices and activations (the head of a masked model has all three) in the
+order in which they ran. What is none of these ends the walk: then the scores are those of the
+model alone, and nobody can say which part of x they came from.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from regard.inside.anatomy.linear import LinearMap, linear, numbers
+from regard.inside.anatomy.activation import HeldActivation, activation_between
+from regard.inside.anatomy.linear import LinearMap, linear, multiplies, numbers
 from regard.inside.anatomy.norm import HeldNorm, held, is_norm
 from regard.inside.anatomy.runs import ModuleRun, same
 from regard.models.language import LanguageModel
 from regard.models.translators.base import Translator
 from regard.trace import Array
 
-Map = HeldNorm | LinearMap
+Map = HeldNorm | LinearMap | HeldActivation
 ROWS = 16384
 """Words whose vectors are held in float64 at a time."""
 
@@ -59,13 +60,22 @@ class Ending:
     made: Array
     """What the maps make of it."""
     scorer: Scorer | None
-    """None if the model scores no words, or the way to its scores is not linear."""
+    """None if the model scores no words, or the way to its scores is not known."""
+
+    @property
+    def curves(self) -> list[str]:
+        """The activations on the way."""
+        return [step.name for step in self.maps if isinstance(step, HeldActivation)]
 
 
 def ending_of(model: nn.Module, after: Sequence[ModuleRun], last: Tensor) -> Ending:
     """``last`` (1, width): the row that the last layer made."""
     maps, current, module = list[Map](), last, _scoring(model)
     for run in after:
+        curve = _curve(maps, run, current)
+        if curve is not None and run.given is not None:
+            maps.append(curve)
+            current = run.given
         if run.module is module:
             break
         found = map_of(run) if same(run.given, current) else None
@@ -73,6 +83,15 @@ def ending_of(model: nn.Module, after: Sequence[ModuleRun], last: Tensor) -> End
             maps.append(found)
             current = run.made
     return Ending(tuple(maps), numbers(current[0]), _scorer(model, module, after, current))
+
+
+def _curve(maps: Sequence[Map], run: ModuleRun, current: Tensor) -> HeldActivation | None:
+    """The activation between a matrix and what is given its product, module or not."""
+    if not maps or not isinstance(maps[-1], LinearMap) or run.given is None:
+        return None
+    if same(run.given, current) or not (is_norm(run.module) or multiplies(run.module)):
+        return None
+    return activation_between(current, run.given)
 
 
 def map_of(run: ModuleRun) -> Map | None:

@@ -1,6 +1,9 @@
 """Explain: one head of a real model with every number, and the proof that they are real.
 
-model.py     one head as a worked example, and the proof
-link.py      which head, if nobody said
-captions.py  what must be said of it in words
+explained.py  one head for one word, whoever computed it
+computed.py   of a BERT model, which regard computes itself
+observed.py   of any other, from what its attention was given; headtrace.py makes the steps of it
+link.py       which head, if nobody said
+captions.py   what must be said of it in words
+whole.py      a word's way through all layers, to what is predicted
 """

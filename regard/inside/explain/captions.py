@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from regard.inside.explain.explained import Explained, place_of
 from regard.inside.explain.link import HeadLink, name_of
-from regard.inside.explain.model import Explained
 from regard.pieces.pieces import Pieces
 from regard.text import Word, aligned, quoted
 
@@ -11,8 +11,9 @@ from regard.text import Word, aligned, quoted
 def format_place(explained: Explained) -> str:
     """``minilm, layer 5, head 11 (6 layers of 12 heads, counted from 0)``."""
     layers, heads = explained.shape
+    where = place_of(explained.model, explained.part)
     return (
-        f"{explained.model}, layer {explained.layer}, head {explained.head} "
+        f"{where}, layer {explained.layer}, head {explained.head} "
         f"({layers} layers of {heads} heads, counted from 0)"
     )
 
@@ -23,21 +24,30 @@ def format_question(explained: Explained) -> str:
     where = f" at position {place}" if tokens.count(tokens[place]) > 1 else ""
     count = word.stop - word.start
     of = f" (of the {count} tokens of {quoted(word.text)} the one that gives most)"
-    return f"What does {quoted(tokens[place])}{where}{of * (count > 1)} take from each token?"
+    asked = f"What does {quoted(tokens[place])}{where}{of * (count > 1)} take from each token"
+    return f"{asked} of the source?" if explained.crosses else f"{asked}?"
+
+
+def format_decoding(explained: Explained) -> str:
+    """What a row of a decoder's attention stands for; empty of any other."""
+    if explained.source is None:
+        return ""
+    token = quoted(explained.reading.labels[explained.token])
+    return f"The decoder has read {token}, and says the next word from what it takes here."
 
 
 def format_choice(explained: Explained) -> str:
     """How the head was found, or which it is if it was given."""
     reading, share = explained.reading, f"{explained.share:.3f}"
-    word, to = _named(reading, explained.word, "mean"), _named(reading, explained.to, "sum")
+    word, to = _named(reading, explained.word, "mean"), _named(explained.keys, explained.to, "sum")
     choice = explained.choice
     if choice is None:
         return f"As asked. It gives {share} of the attention of {word} to {to}."
     others = "; ".join(
-        f"{_place(o)} {quoted(name_of(reading, o.to))} {o.weight:.3f}" for o in choice.others
+        f"{_place(o)} {quoted(name_of(explained.keys, o.to))} {o.weight:.3f}" for o in choice.others
     )
     following = f" Next: {others}." if others else ""
-    asked = choice.among == quoted(name_of(reading, explained.to))
+    asked = choice.among == quoted(name_of(explained.keys, explained.to))
     among = to if asked else f"{choice.among}, {to}"
     return (
         f"Chosen: of {choice.heads} heads the one with the largest weight from {word} to "
@@ -47,8 +57,8 @@ def format_choice(explained: Explained) -> str:
 
 def format_change(first: Explained, second: Explained) -> str:
     """What became of the link, in the other sentence."""
-    reading, other = first.reading, second.reading
-    word, to = _named(reading, first.word, "mean"), _named(reading, first.to, "sum")
+    reading, other = first.keys, second.keys
+    word, to = _named(first.reading, first.word, "mean"), _named(reading, first.to, "sum")
     before = f"{word} gives {to} {first.share:.3f} in the first sentence"
     places = dict(aligned(reading.labels, other.labels))
     wanted = range(first.to.start, first.to.stop)

@@ -61,7 +61,7 @@ class Choice:
 def is_content(token: str, silent: bool) -> bool:
     """Whether a token stands for a thing, an action or a quality; one that the model cannot read
     (``silent``) stands for nothing."""
-    word = token.lower()
+    word = token.lower().lstrip("▁")
     return (
         not silent
         and not word.startswith("##")
@@ -73,23 +73,30 @@ def is_content(token: str, silent: bool) -> bool:
 def choose(
     weights: Array,
     pieces: Pieces,
+    keys: Pieces | None = None,
     *,
     word: Word | None = None,
     to: Word | None = None,
     layer: int | None = None,
     head: int | None = None,
 ) -> Choice:
-    """The strongest link in ``weights`` (layers, heads, n, n) between the words, where given.
+    """The strongest link in ``weights`` (layers, heads, n, m) between the words, where given.
 
-    Without ``to`` it leads to an earlier content word if there is one (words refer back), else to
-    any other content word, else to any other word; never to what the model cannot read.
+    The ``pieces`` attend to themselves, or to other ``keys``. Without ``to`` a link leads to an
+    earlier content word if there is one (words refer back), else to any other content word, else to
+    any other word; never to what the model cannot read.
     """
+    seen = pieces if keys is None else keys
     layers = range(weights.shape[0]) if layer is None else [layer]
     heads = range(weights.shape[1]) if head is None else [head]
-    tokens = [Word(label, i, i + 1) for i, label in enumerate(pieces.labels)]
-    known = [token for token in tokens if not pieces.silent[token.start]]
-    rows, columns = ([word] if word else known), ([to] if to else tokens)
-    among, allowed = next(_targets(pieces, rows, to))
+    known = [token for token in _tokens(pieces) if not pieces.silent[token.start]]
+    rows, columns = ([word] if word else known), ([to] if to else _tokens(seen))
+    if to is not None:
+        among, allowed = quoted(name_of(seen, to)), np.ones((len(rows), 1), dtype=bool)
+    elif keys is None:
+        among, allowed = next(_targets(pieces, rows))
+    else:
+        among, allowed = next(_sources(keys, len(rows)))
     links = []
     for k in layers:
         for h in heads:
@@ -111,12 +118,9 @@ def _between(weights: Array, rows: Sequence[Word], columns: Sequence[Word]) -> A
     return weights
 
 
-def _targets(pieces: Pieces, rows: Sequence[Word], to: Word | None) -> Iterator[tuple[str, Array]]:
+def _targets(pieces: Pieces, rows: Sequence[Word]) -> Iterator[tuple[str, Array]]:
     """What a link may lead to, (rows, n), the best rule first; each with its name."""
-    if to is not None:
-        yield quoted(name_of(pieces, to)), np.ones((len(rows), 1), dtype=bool)
-    silent = pieces.silent
-    content = np.array([is_content(*pair) for pair in zip(pieces.labels, silent, strict=True)])
+    silent, content = pieces.silent, _contents(pieces)
     starts, stops = np.array([(row.start, row.stop) for row in rows]).T[..., None]
     columns = np.arange(len(pieces))[None]
     other = (columns < starts) | (columns >= stops)
@@ -128,6 +132,26 @@ def _targets(pieces: Pieces, rows: Sequence[Word], to: Word | None) -> Iterator[
     ):
         if allowed.any():
             yield name, allowed
+
+
+def _sources(keys: Pieces, rows: int) -> Iterator[tuple[str, Array]]:
+    """The same in another text, in which no word is earlier and none is the word itself."""
+    for name, allowed in (
+        ("a content word of the source", _contents(keys)),
+        ("a word of the source", ~np.array(keys.silent)),
+        ("any token of the source", np.ones(len(keys), dtype=bool)),
+    ):
+        if allowed.any():
+            yield name, np.broadcast_to(allowed, (rows, len(keys)))
+
+
+def _tokens(pieces: Pieces) -> list[Word]:
+    return [Word(label, i, i + 1) for i, label in enumerate(pieces.labels)]
+
+
+def _contents(pieces: Pieces) -> Array:
+    pairs = zip(pieces.labels, pieces.silent, strict=True)
+    return np.array([is_content(*pair) for pair in pairs])
 
 
 def name_of(pieces: Pieces, word: Word) -> str:

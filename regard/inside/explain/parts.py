@@ -1,7 +1,8 @@
 """Parts: who said it. The score of a predicted word as a sum over what wrote it.
 
 Walked backwards from the word's own vector, d · x + b: every norm on the way has its scale held at
-the value it had, and is then linear; what each part wrote into the stream is its product with the
+the value it had, every activation behind the last layer its gates, and is then linear; what each
+part wrote into the stream is its product with the
 direction that d has become there. The parts add up to the score exactly, but for rounding.
 """
 
@@ -21,7 +22,7 @@ def score_parts(anatomy: Anatomy, word: Prediction, name: str) -> ScoreParts:
     if scorer is None:
         raise ModelError(
             f"the scores of {name} cannot be split into parts: between its last layer and its "
-            "scores stands what is no norm and no matrix (an activation), or it scores no words"
+            "scores stands what is no norm, no matrix and no activation, or it scores no words"
         )
     direction, bias = scorer.direction(word.id)
     back = Backwards(direction, bias)
@@ -39,7 +40,8 @@ def score_parts(anatomy: Anatomy, word: Prediction, name: str) -> ScoreParts:
     ]
     parts = [*stem, *parts, ScorePart("biases", back.bias)]
     attention = [s for s in anatomy.sublayers if s.kind != FEEDFORWARD]
-    return ScoreParts(word, tuple(parts), word.score, all(s.heads for s in attention))
+    split = all(s.heads for s in attention)
+    return ScoreParts(word, tuple(parts), word.score, split, tuple(anatomy.ending.curves))
 
 
 class Backwards:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from regard.inside.anatomy.anatomy import Anatomy
 from regard.inside.anatomy.layer import FEEDFORWARD, LayerAnatomy, Sublayer
+from regard.inside.anatomy.linear import LinearMap
 from regard.inside.anatomy.norm import HeldNorm
 from regard.pieces.pieces import Pieces
 from regard.trace import Array, Step, Trace
@@ -39,12 +40,27 @@ def way_trace(anatomy: Anatomy, model: str, reading: Pieces, row: int) -> Trace:
         trace.steps.append(_step("embedding", stem.made, inner, meaning))
     for number, layer in enumerate(anatomy.layers):
         trace.steps += layer_steps(layer, f"layer {number}")
-    for step in anatomy.ending.maps:
-        if isinstance(step, HeldNorm):
-            meaning = "The last vector, brought to the size that the words' vectors expect."
-            trace.steps.append(_step("last", anatomy.ending.made, step.formula, meaning))
-            break
+    formula = ending_formula(anatomy)
+    if formula:
+        meaning = "The last vector, brought to the size that the words' vectors expect."
+        trace.steps.append(_step("last", anatomy.ending.made, formula, meaning))
     return trace
+
+
+def ending_formula(anatomy: Anatomy) -> str:
+    """What is done to the last layer's vector; empty if no norm is."""
+    maps = anatomy.ending.maps
+    norms = [step for step in maps if isinstance(step, HeldNorm)]
+    if not norms or len(maps) == 1:
+        return norms[0].formula if norms else ""
+    formula = "x"
+    for step in maps:
+        if isinstance(step, LinearMap):
+            formula = f"W {formula} + b"
+        else:
+            name = "norm" if isinstance(step, HeldNorm) else step.name
+            formula = f"{name}({formula})"
+    return formula
 
 
 def layer_steps(layer: LayerAnatomy, scope: str) -> list[Step]:

@@ -164,7 +164,8 @@ def repeated(ids: Sequence[int], special: Sequence[bool]) -> Iterator[Tensor]:
     sizes: dict[int, list[list[int]]] = defaultdict(list)
     for group in places.values():
         if len(group) > 1:
-            sizes[1 << (len(group) - 1).bit_length()].append(group)
+            step = 1 << max(0, len(group).bit_length() - 3)  # at most a quarter is filled up
+            sizes[-(-len(group) // step) * step].append(group)
     for size, groups in sorted(sizes.items()):
         yield torch.tensor([group + [-1] * (size - len(group)) for group in groups])
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from regard.attention.map import AttentionMap
 from regard.attention.rule import softmax
@@ -23,6 +23,7 @@ from regard.errors import RegardError
 from regard.inside.heads.kinds import scored
 from regard.inside.heads.patterns import Patterns
 from regard.inside.intervene.intervene import intervene
+from regard.inside.look.measured import PageMeasures, measured_numbers
 from regard.inside.look.page import PageLayers
 from regard.inside.observe.layer import Item, ObservedLayer
 from regard.inside.observe.observation import Observation
@@ -31,9 +32,10 @@ from regard.inside.textmodel import TextModel
 from regard.inside.whatif.outcome import outcome_of
 from regard.inside.whatif.wish import Wish
 from regard.pieces.heads import Scored
+from regard.pieces.measures import MEASURES
 from regard.pieces.outcome import ModelOutcome
 from regard.pieces.pieces import Pieces
-from regard.pieces.sheet import Sheet, Subject, as_array
+from regard.pieces.sheet import MeasureSheets, Sheet, Subject, as_array
 from regard.trace import Array
 
 TILE = 128
@@ -82,11 +84,7 @@ class Exploration:
         ends the pass."""
         dtype = torch.float16 if len(self.tokens) > LONG else None
         network = self.model.network
-        with ExitStack() as stack:
-            for module in network.modules():
-                hook = module.register_forward_pre_hook(lambda *_: check())
-                stack.callback(hook.remove)
-            stack.enter_context(self._changed())
+        with checked(network, check), self._changed():
             if self.model.has_both:
                 self.target = self.model.target(self.tokens, self.said, self.most)
             with observe(network, dtype=dtype, values=True) as self.observation:
@@ -103,6 +101,12 @@ class Exploration:
         with intervene(self.model.network) as hands:
             self.wish.apply(hands, self.base.observation.layers, self.model.has_both)
             yield
+
+    def measured(self, name: str) -> Measurement:
+        """The same text with a measure in place of the weights; to be run."""
+        return Measurement(
+            self.model, self.tokens, self.said, self.text, self.most, base=self, name=name
+        )
 
     def changed(self, wish: Wish) -> Exploration:
         """The same text, for the same model as it is wished; to be run."""
@@ -132,6 +136,7 @@ class Exploration:
         for layer in self.observation:
             page.add(layer)
         subject = page.subject(self.text)
+        subject.measures = [MeasureSheets(name) for name in MEASURES]
         subject.model += "" if self.base is None else ", changed"
         shapes = [sheet.shape for sheet in subject.sheets]
         if subject.numbers > WHOLE:
@@ -223,6 +228,48 @@ class Exploration:
             block = of.block((start, min(bottom, start + tall)), (left, right))
             strips.append(F.max_pool2d(block[None], size, ceil_mode=True)[0])
         return as_array(torch.cat(strips))
+
+
+@dataclass
+class Measurement(Exploration):
+    """A measure of a text that was explored, ``base``."""
+
+    name: str = ""
+    found: MeasureSheets | None = None
+
+    def run(self, check: Callable[[], None]) -> None:
+        assert self.base is not None
+        self._refuse(self.base)
+        self.target = self.base.target
+        network = self.model.network
+        with checked(network, check):
+            measures = PageMeasures(self.model, self.tokens, self.target, (self.name,), unasked=())
+            page = PageLayers(self.model, self.tokens, self.target, measures=measures)
+            with observe(network, each=page.add, values=True):
+                self.model.run(self.tokens, self.target)
+        self.found = measures.found[self.name]
+
+    def _refuse(self, base: Exploration) -> None:
+        if base.wish.reaches_in:
+            raise RegardError("measures are of the model as it is: take the change back")
+        layers = [layer for layer in base.observation if layer.kind == "self"]
+        n = len(self.tokens)
+        numbers = sum(measured_numbers(layer.heads, n, (self.name,)) for layer in layers)
+        if numbers > WHOLE:
+            raise RegardError(
+                f"{self.name} of {n:,} tokens has {numbers / 1e6:,.0f} million numbers, more than "
+                f"{WHOLE / 1e6:.0f}: take a shorter text, or 'regard look --measure {self.name}'"
+            )
+
+
+@contextmanager
+def checked(network: nn.Module, check: Callable[[], None]) -> Iterator[None]:
+    """Inside the block ``check`` is called before each module runs."""
+    with ExitStack() as stack:
+        for module in network.modules():
+            hook = module.register_forward_pre_hook(lambda *_: check())
+            stack.callback(hook.remove)
+        yield
 
 
 def _heads(layer: ObservedLayer, tokens: Pieces) -> LayerHeads:

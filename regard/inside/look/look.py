@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
 
 import torch
 from torch import Tensor
@@ -20,16 +19,17 @@ from regard.attention.rule import to_weights
 from regard.attention.statistics import BLOCK_NUMBERS, largest
 from regard.attention.wanted import Statistics, Wanted
 from regard.errors import ModelError, RegardError
-from regard.inside.ablate.loading import trial_of
 from regard.inside.heads.entries import weights_between, without_keys
 from regard.inside.heads.kinds import scored
 from regard.inside.heads.patterns import Patterns
+from regard.inside.look.measured import PageMeasures, start_measure
 from regard.inside.look.page import PageLayers
-from regard.inside.measures.measure import Measure, measure_of
+from regard.inside.measures.measure import Measure
 from regard.inside.observe.layer import Item, ObservedLayer
 from regard.inside.observe.observe import observe
+from regard.inside.observe.places import is_of
 from regard.inside.realmodel import RealModel
-from regard.inside.textmodel import PARTS, TextModel
+from regard.inside.textmodel import PARTS
 from regard.pieces.look import Look, LookRequest, WordPlace
 from regard.pieces.pieces import Pieces
 from regard.text import Word
@@ -57,9 +57,15 @@ def look(
     """
     request = request or LookRequest()
     looker = Looker(model, tokens, request, target)
-    if request.measure:
-        looker.start(model, target)
-    page = PageLayers(model, tokens, target, request.layers) if request.page else None
+    page = None
+    if request.page:
+        measures = PageMeasures(model, tokens, target, request.measures, request.goal)
+        page = PageLayers(model, tokens, target, request.layers, measures)
+        looker.measure = measures.running.get(request.measure)
+        looker.result.scored = measures.found[request.measure].scored if request.measure else ""
+    elif request.measure:
+        started = start_measure(request.measure, model, tokens, target, request.goal)
+        looker.measure, looker.result.scored = started
 
     def add(layer: ObservedLayer) -> None:
         if page is not None:
@@ -120,19 +126,6 @@ class Looker:
         if request.link is not None:
             self.ends = queries.word(request.link[0])[0], keys.word(request.link[1])[0]
 
-    def start(self, model: RealModel, target: Pieces | None) -> None:
-        """Prepare the measure that was asked for."""
-        name, tokens = self.request.measure, self.tokens
-
-        def score() -> Tensor:
-            if not isinstance(model, TextModel):
-                raise RegardError("--measure gradient is of what a model says of a text")
-            number, self.result.scored = trial_of(model, tokens, self.request.goal).score()
-            return number
-
-        again = score if name == "gradient" else partial(model.run, tokens, target)
-        self.measure = measure_of(name, model.network, again)
-
     def wants(self, layer: ObservedLayer) -> bool:
         return self.request.layer is None or layer.number == self.request.layer
 
@@ -141,8 +134,7 @@ class Looker:
 
         A measure sees every layer of the part: one may go on from the layers before.
         """
-        kind = layer.kind if layer.kind == "cross" or not self.request.part else layer.part
-        if kind != (self.request.part or "self"):
+        if not is_of(self.request.part, layer.kind, layer.part):
             return None
         return layer.item() if self.measure is None else self.measure(layer)
 

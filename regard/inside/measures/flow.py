@@ -12,6 +12,7 @@ graph of all words in all layers: short texts only.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 import torch
@@ -33,11 +34,14 @@ FAR = 1 << 30
 
 
 class FlowMeasure:
-    """Takes the layers in their order; each has one map in place of its heads."""
+    """Takes the layers in their order; each has one map in place of its heads.
+
+    An encoder and a decoder each begin anew.
+    """
 
     def __init__(self) -> None:
-        self.steps: list[Tensor] = []
-        """The capacities of the layers so far, (n, n) each."""
+        self.steps: defaultdict[str, list[Tensor]] = defaultdict(list)
+        """By part of the model: the capacities of its layers so far, (n, n) each."""
 
     def __call__(self, layer: ObservedLayer) -> Item:
         """The layer with the flows up to it in place of its weights."""
@@ -48,8 +52,9 @@ class FlowMeasure:
                 f"may have {MOST} tokens with --measure flow, this one has {len(item.columns):,}; "
                 "--measure rollout has no such bound"
             )
-        self.steps.append(with_residual(dense_weights(item).double().mean(0)))
-        flows = maximum_flows(self.steps)
+        steps = self.steps[layer.part]
+        steps.append(with_residual(dense_weights(item).double().mean(0)))
+        flows = maximum_flows(steps)
         shares = flows / flows.sum(-1, keepdim=True).clamp_min(1e-30)
         return stored(item, shares.float().unsqueeze(0))
 

@@ -17,17 +17,21 @@ from regard.inside.observe.layer import Item, ObservedLayer
 
 
 class RolloutMeasure:
-    """Takes the layers in their order; each has one map in place of its heads."""
+    """Takes the layers in their order; each has one map in place of its heads.
+
+    An encoder and a decoder each begin anew.
+    """
 
     def __init__(self) -> None:
-        self.sofar: Tensor | None = None
+        self.sofar: dict[str, Tensor] = {}
 
     def __call__(self, layer: ObservedLayer) -> Item:
         """The layer with the rollout up to it in place of its weights."""
         item = layer.item()
         step = with_residual(dense_weights(item).mean(0))
-        self.sofar = step if self.sofar is None else step @ self.sofar
-        return stored(item, self.sofar.unsqueeze(0))
+        before = self.sofar.get(layer.part)
+        self.sofar[layer.part] = step if before is None else step @ before
+        return stored(item, self.sofar[layer.part].unsqueeze(0))
 
 
 def with_residual(weights: Tensor) -> Tensor:

@@ -118,6 +118,14 @@ def counting(model: nn.Module, places: Places) -> Iterator[None]:
         yield
 
 
+def is_of(wanted: str, kind: str, part: str) -> bool:
+    """Whether attention of this ``kind`` ("self", "cross") and ``part`` ("encoder", "decoder") is
+    what is wanted: that of the encoder, of the decoder, cross, or any self-attention (empty)."""
+    if wanted in ("encoder", "decoder"):
+        return kind == "self" and part == wanted
+    return kind == (wanted or "self")
+
+
 def is_cross(module: nn.Module, name: str) -> bool:
     """Whether a module attends to another text, by what it says or by its name."""
     return bool(getattr(module, "is_cross_attention", False) or CROSS.search(name))

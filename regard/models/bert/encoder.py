@@ -85,8 +85,8 @@ class BertEmbedding(nn.Module):
     def forward(self, ids: Tensor, types: Tensor | None) -> Tensor:
         """(..., n) → (..., n, width)."""
         self._check(ids, types)
-        words = self.words(ids)
         positions = self.positions.weight[: ids.shape[-1]]
+        words = self.words(ids).to(positions.dtype)  # the largest table may be kept narrower
         kinds = self.types(torch.zeros_like(ids) if types is None else types)
         x: Tensor = self.norm(words + positions + kinds)
         for name, value, formula, meaning in (

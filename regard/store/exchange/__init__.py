@@ -6,4 +6,6 @@ huggingface.py  Marian and Pegasus of Hugging Face's transformers
 marian.py       in: a folder of a published Marian translator
 ctranslate2.py  the fast engine of OpenNMT
 onnx.py         graphs of standard operations, for onnxruntime and others
+graph.py        one such graph, and a Transformer's layers in it
+recurrence.py   the recurrent designs in it, step by step
 """

@@ -9,15 +9,25 @@ from typing import TYPE_CHECKING
 
 from regard.errors import ConfigError, FileError
 from regard.store.card import card_of
-from regard.store.folder import RunFolder, load_language_model, load_translator
+from regard.store.folder import (
+    TASKS,
+    RunFolder,
+    load_classifier,
+    load_language_model,
+    load_translator,
+)
 from regard.store.shipped import find_folder
 
 if TYPE_CHECKING:
+    from regard.models.classifier import Classifier
     from regard.models.language import LanguageModel
     from regard.models.translators.base import Translator
     from regard.pieces.tokenizer import Tokenizer
 
+    Loaded = Translator | LanguageModel | Classifier
+
 FORMATS = ("huggingface", "onnx", "ctranslate2")
+LIBRARIES = {"huggingface": "Hugging Face's transformers", "ctranslate2": "CTranslate2"}
 
 
 def export(name: str, to: str, folder: str | os.PathLike[str]) -> list[str]:
@@ -47,18 +57,26 @@ def _check(task: str, model: dict[str, object], to: str) -> None:
     """Raise, with the reason, for a model that the form cannot hold."""
     if to not in FORMATS:
         raise ConfigError(f"models are exported to {', '.join(FORMATS)}; got {to!r}")
-    design = str(model["model"])
-    if task == "classify":
-        raise ConfigError("translators and language models are exported; this is a classifier")
-    if design != "transformer":
-        library = {"huggingface": "Hugging Face's transformers", "ctranslate2": "CTranslate2"}
+    design, library = str(model["model"]), LIBRARIES.get(to)
+    if task not in ("translate", "lm", "classify"):
         raise ConfigError(
-            f"{design} cannot be exported: "
-            + (
-                f"{library[to]} has no such network, it holds the Transformer alone"
-                if to in library
-                else "of the designs here the Transformer alone is written as ONNX"
-            )
+            f"translators, language models and classifiers of text are exported; this is a "
+            f"{TASKS.get(task, task)}"
+        )
+    if task == "classify" and library:
+        raise ConfigError(
+            f"{library} has no such classifier: what decides is read from all states by a query "
+            "of its own; --to onnx can hold it"
+        )
+    if design != "transformer" and library:
+        raise ConfigError(
+            f"{design} cannot be exported: {library} has no such network, it holds the Transformer "
+            "alone"
+        )
+    if design != "transformer" and task == "translate":
+        raise ConfigError(
+            f"{design} cannot be exported: of translators the Transformer alone is written as "
+            "ONNX; language models and classifiers go in every design"
         )
     if task == "lm" and to == "huggingface":
         raise ConfigError(
@@ -76,20 +94,22 @@ def _check(task: str, model: dict[str, object], to: str) -> None:
         )
 
 
-def _loaded(run: RunFolder, task: str) -> tuple[Translator | LanguageModel, Tokenizer]:
+def _loaded(run: RunFolder, task: str) -> tuple[Loaded, Tokenizer]:
+    if task == "classify":
+        return load_classifier(run.path)
     return load_language_model(run.path) if task == "lm" else load_translator(run.path)
 
 
-def _write(folder: Path, to: str, model: Translator | LanguageModel, tokens: Tokenizer) -> str:
+def _write(folder: Path, to: str, model: Loaded, tokens: Tokenizer) -> str:
     """Write the model's files; how they are used, for the README."""
+    from regard.models.classifier import Classifier
     from regard.models.language import LanguageModel
     from regard.models.translators.transformer import Transformer
     from regard.store.exchange import ctranslate2, huggingface, onnx
 
-    assert isinstance(model, LanguageModel | Transformer)
+    assert isinstance(model, LanguageModel | Classifier | Transformer)
     if to == "onnx":
-        onnx.write(folder, model, tokens)
-        return onnx.USE_LANGUAGE if isinstance(model, LanguageModel) else onnx.USE
+        return onnx.write(folder, model, tokens)
     assert isinstance(model, Transformer)
     if to == "huggingface":
         huggingface.write(folder, model, tokens)

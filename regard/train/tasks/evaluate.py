@@ -226,7 +226,7 @@ def measure_forecaster(run: RunFolder, name: str, series: str | None = None) -> 
     config = run.read_config()
     model, baselines = load_forecaster(run.path)
     shape = {"context": model.config.context, "horizon": model.config.horizon}
-    data = SeriesConfig(**{**config["data"], **shape, "season": baselines.season})
+    data = SeriesConfig(**{**config["data"], **shape})
     if series is not None:
         data = replace(data, series=series)
     elif data.series is None or not os.path.exists(data.series):
@@ -237,13 +237,14 @@ def measure_forecaster(run: RunFolder, name: str, series: str | None = None) -> 
             f"{data.series!r} has changed since {name!r} was trained on it: give --series FILE"
         )
     clock = found.series.clock
+    baselines = replace(baselines, season=found.season)
     return {
         "windows": len(found.starts("test")),
         "channels": found.series.channels,
         "first": clock.name(found.test),
         "last": clock.name(len(clock) - 1),
         **shape,
-        "season": baselines.season,
+        "season": found.season,
         "errors": [asdict(each) for each in errors_of(found, ways_of(model, baselines))],
     }
 

@@ -107,6 +107,13 @@ class ClassifyPictures(Job[Held, DividedImages, DividedImages, ImageConfig, Imag
             "schedule": "cosine"
         }
 
+    def shaped(self, model: Mapping[str, Any], decided: Mapping[str, Any]) -> ImageConfig:
+        patch, height = model.get("patch"), model.get("height")
+        if decided is self.undecided and isinstance(patch, int) and patch > 0:
+            # One patch: whether it divides the image, the data will say.
+            decided = {**decided, "rows": height or patch, "columns": patch}
+        return super().shaped(model, decided)
+
     def build(self, config: ImageConfig) -> ImageClassifier:
         return ImageClassifier(config)
 

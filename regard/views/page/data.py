@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from regard.pieces.pieces import Pieces
-from regard.pieces.sheet import Sheet, Subject
+from regard.pieces.sheet import MeasureSheets, Sheet, Subject
 from regard.trace import Array
 from regard.views.page.backdrop import backdrop_data
 from regard.views.page.pack import Pack
@@ -25,9 +25,24 @@ def subject_data(subject: Subject, pack: Pack) -> dict[str, Any]:
     }
     if subject.whole is not None:
         known["whole"] = whole_data(subject.whole)
+    if subject.measures:
+        known["measures"] = [measure_data(found, pack) for found in subject.measures]
     if subject.trials is not None:
         known["trials"] = subject.trials.to_dict()
     return known
+
+
+def measure_data(found: MeasureSheets, pack: Pack) -> dict[str, Any]:
+    """A measure: its layers in the places of the subject's, or why there are none."""
+    return {
+        "name": found.name,
+        "reason": found.reason,
+        "scored": found.scored,
+        "layers": [
+            None if sheet is None else sheet_data(sheet, pack, exact=False)
+            for sheet in found.sheets
+        ],
+    }
 
 
 def text_data(pieces: Pieces) -> dict[str, Any]:
@@ -46,8 +61,9 @@ def text_data(pieces: Pieces) -> dict[str, Any]:
     return known if behind is None else known | {"backdrop": behind}
 
 
-def sheet_data(sheet: Sheet, pack: Pack) -> dict[str, Any]:
-    """One layer: its rule, and where in the pack its arrays are."""
+def sheet_data(sheet: Sheet, pack: Pack, *, exact: bool = True) -> dict[str, Any]:
+    """One layer: its rule, and where in the pack its arrays are; ``exact``: weights that are all
+    that there is stay in float32."""
     return {
         "name": sheet.name,
         "number": sheet.number,
@@ -65,7 +81,7 @@ def sheet_data(sheet: Sheet, pack: Pack) -> dict[str, Any]:
         "query": pack.add(sheet.query),
         "key": pack.add(sheet.key),
         "value": pack.add(sheet.value),
-        "weights": pack.add(sheet.weights, exact=sheet.query is None),
+        "weights": pack.add(sheet.weights, exact=exact and sheet.query is None),
         "allowed": pack.add(_three(sheet.allowed)),
         "bias": pack.add(_three(sheet.bias)),
         "lse": pack.add(sheet.lse, exact=True),

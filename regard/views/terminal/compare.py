@@ -25,7 +25,9 @@ class Side:
     """One sentence: its tokens, and the row of the word that is looked at."""
 
     tokens: list[str]
-    word: int
+    """Those that are attended to."""
+    word: int | None
+    """The place of the word among them, unless it stands in another text."""
     scaled: Array
     weights: Array
 

@@ -18,7 +18,11 @@ MOST_WORDS = 24
 
 @dataclass
 class Focus:
-    """What is being explained: one word of one head of a trace, on one console."""
+    """What is being explained: one word of one head of a trace, on one console.
+
+    ``words`` are those that attend, ``keys`` those that are attended to: others, where the weights'
+    labels say so (``crosses``). ``rows`` are the keys that are shown.
+    """
 
     trace: Trace
     word: int
@@ -28,9 +32,12 @@ class Focus:
 
     def __post_init__(self) -> None:
         self.words = [visible(t) for t in self.trace.tokens]
+        source = self.trace["weights"].labels.get("key", self.trace.tokens)
+        self.crosses = source != self.trace.tokens
+        self.keys = [visible(t) for t in source]
         weights = self.weights
         order = sorted(range(len(weights)), key=lambda j: (-weights[j], j))[:MOST_WORDS]
-        self.rows = sorted({*order, self.word})
+        self.rows = sorted({*order} if self.crosses else {*order, self.word})
 
     def matrix(self, name: str) -> Array:
         """The step's numbers for the chosen head."""
@@ -51,7 +58,7 @@ class Focus:
 
     @property
     def label_width(self) -> int:
-        longest = max((cell_len(self.words[j]) for j in self.rows), default=4)
+        longest = max((cell_len(self.keys[j]) for j in self.rows), default=4)
         return min(longest, self.console.width // 4)
 
 
@@ -61,8 +68,18 @@ def around(centre: int, n: int, most: int) -> list[int]:
     return list(range(start, min(n, start + most)))
 
 
-def word_cell(focus: Focus, j: int) -> Text:
-    text = Text(focus.words[j], style="bold reverse" if j == focus.word else "default")
+def word_cell(focus: Focus, i: int) -> Text:
+    """The label of a word that attends."""
+    return _cell(focus, focus.words[i], i == focus.word)
+
+
+def key_cell(focus: Focus, j: int) -> Text:
+    """The label of a word that is attended to."""
+    return _cell(focus, focus.keys[j], not focus.crosses and j == focus.word)
+
+
+def _cell(focus: Focus, label: str, chosen: bool) -> Text:
+    text = Text(label, style="bold reverse" if chosen else "default")
     text.truncate(focus.label_width, overflow="ellipsis")
     return text
 

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from regard.text import visible
 from regard.trace import Array
-from regard.views.terminal.focus import Focus, around, plain_table, word_cell
+from regard.views.terminal.focus import Focus, around, key_cell, plain_table
 from regard.views.terminal.numbers import bar, decimals, number, vector
 from regard.views.terminal.steps import PROJECTED
 
@@ -89,11 +89,7 @@ def _embedding(head: Head) -> None:
     trace, i = head.trace, head.word
     word = head.words[i]
     if "embedding" not in trace:
-        if "input" in trace:
-            step = trace["input"]
-            _heading(head, 0, "Vectors", step.formula, step.meaning)
-            _vectors(head, [(f"x of {word}", step.value[i])])
-            head.console.print()
+        _given(head)
         return
     _heading(
         head,
@@ -115,6 +111,22 @@ def _embedding(head: Head) -> None:
     head.console.print()
 
 
+def _given(head: Head) -> None:
+    """What the layer's attention was given, where that was seen."""
+    places = {"input": (head.word, head.words), "memory": (head.to, head.keys)}
+    steps = [head.trace[name] for name in places if name in head.trace]
+    if not steps:
+        return
+    formula, meaning = ", ".join(s.formula for s in steps), " ".join(s.meaning for s in steps)
+    _heading(head, 0, "Vectors", formula, meaning)
+    rows = []
+    for step in steps:
+        place, words = places[step.name]
+        rows.append((f"{step.formula} of {words[place]}", step.value[place]))
+    _vectors(head, rows)
+    head.console.print()
+
+
 def _projections(head: Head) -> None:
     trace, i = head.trace, head.word
     formulas = ", ".join(trace[name].formula for name in ("queries", "keys", "values"))
@@ -123,7 +135,7 @@ def _projections(head: Head) -> None:
     rows = [(f"q of {head.words[i]}", head.matrix("queries")[i])]
     others = head.rows if head.everything else [head.to]
     for symbol, name in (("k", "keys"), ("v", "values")):
-        rows += [(f"{symbol} of {head.words[j]}", head.matrix(name)[j]) for j in others]
+        rows += [(f"{symbol} of {head.keys[j]}", head.matrix(name)[j]) for j in others]
     _vectors(head, rows)
     head.console.print()
 
@@ -145,18 +157,18 @@ def _pairs(head: Head) -> None:
         masked = "masked" if allowed is not None and not allowed[j] else f"{head.weights[j]:.4f}"
         cells = [number(float(scores[j]), 2), number(float(scaled[j]), 3), masked]
         product = [vector(products[j], room, 3, counted=False)] if fifth else []
-        table.add_row(word_cell(head, j), *cells, bar(float(head.weights[j]), width), *product)
+        table.add_row(key_cell(head, j), *cells, bar(float(head.weights[j]), width), *product)
     head.console.print(Padding(table, (0, 0, 0, 3), expand=False))
     _rest(head)
     if head.everything:
         _vectors(
-            head, [(f"{head.weights[j]:.4f} v of {head.words[j]}", products[j]) for j in head.rows]
+            head, [(f"{head.weights[j]:.4f} v of {head.keys[j]}", products[j]) for j in head.rows]
         )
     head.console.print()
 
 
 def _rest(head: Head) -> None:
-    hidden = sorted(set(range(len(head.words))) - set(head.rows))
+    hidden = sorted(set(range(len(head.keys))) - set(head.rows))
     total = f"weights sum to {math.fsum(head.weights):.4f}"
     if hidden:
         rest = f"and {len(hidden)} more tokens, together {head.weights[hidden].sum():.4f}"

@@ -25,7 +25,7 @@ def print_parts(
     """The sums by kind, the strongest parts, and what came from which word."""
     word = quoted(parts.word.word)
     console.print(Text(f"Who said {word}?   logit = sum of the parts", style="bold cyan"))
-    why = "Each norm's scale is held at the value it has here; then every part has its share."
+    why = parts.held
     if not parts.whole:
         why += " The heads of this model cannot be told apart: attention counts as one part."
     console.print(Padding(Text(why, style="dim"), (0, 0, 0, 3), expand=False))

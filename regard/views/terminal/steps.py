@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from regard.trace import Array, Step, Trace
-from regard.views.terminal.focus import Focus, around, plain_table, word_cell
+from regard.views.terminal.focus import Focus, around, key_cell, plain_table, word_cell
 from regard.views.terminal.numbers import bar, colour, decimals, number, vector
 
 MOST_ROWS = 8
@@ -76,7 +76,8 @@ def _title(focus: Focus) -> Text:
     if len(shown) < len(focus.words):
         text.append(f"… ({len(focus.words)} words)", style="default")
     text.rstrip()
-    text.append(f"\nWhat does {focus.words[focus.word]!r} take from each word?", style="italic")
+    question = f"What does {focus.words[focus.word]!r} take from each word"
+    text.append(f"\n{question}{' of the source' if focus.crosses else ''}?", style="italic")
     return text
 
 
@@ -124,14 +125,15 @@ def _projections(focus: Focus) -> None:
     table = plain_table("word", trace["keys"].formula, trace["values"].formula)
     for j in focus.rows:
         table.add_row(
-            word_cell(focus, j),
+            key_cell(focus, j),
             vector(keys[j], half, decimals(keys)),
             vector(values[j], half, decimals(values)),
         )
     _show(focus, "vector", table, None)
     for name in ("queries", "keys", "values"):
         value = focus.matrix(name)
-        _show(focus, "matrix", _matrix(focus, value), f"{trace[name].formula}   {_size(value)}")
+        made = _matrix(focus, value, of_keys=name != "queries")
+        _show(focus, "matrix", made, f"{trace[name].formula}   {_size(value)}")
     focus.console.print()
 
 
@@ -142,10 +144,10 @@ def _pairs(focus: Focus, number_: int, name: str, title: str) -> None:
     places = decimals(value[focus.word])
     table = plain_table("word", f"{name} of {focus.words[focus.word]}", right=(1,))
     for j in focus.rows:
-        table.add_row(word_cell(focus, j), number(float(value[focus.word, j]), places))
+        table.add_row(key_cell(focus, j), number(float(value[focus.word, j]), places))
     _show(focus, "vector", table, None)
     symbol = "E = Q Kᵀ" if name == "scores" else focus.trace[name].formula.replace("e[i,j]", "E")
-    _show(focus, "matrix", _matrix(focus, value, columns=focus.words), f"{symbol}   {_size(value)}")
+    _show(focus, "matrix", _matrix(focus, value, columns=focus.keys), f"{symbol}   {_size(value)}")
     focus.console.print()
 
 
@@ -161,14 +163,14 @@ def _weights(focus: Focus) -> None:
     width = max(8, min(40, focus.room - 14))
     for j in focus.rows:
         share = bar(float(weights[j]), width) if allowed[j] else Text("masked", style="dim")
-        table.add_row(word_cell(focus, j), f"{weights[j]:.4f}", share)
+        table.add_row(key_cell(focus, j), f"{weights[j]:.4f}", share)
     _show(focus, "vector", table, None)
     hidden = sorted(set(range(len(weights))) - set(focus.rows))
     if hidden:
         rest = f"   and {len(hidden)} more words, together {weights[hidden].sum():.4f}"
         focus.console.print(Text(rest, style="dim"))
     value = focus.matrix("weights")
-    shaded = _matrix(focus, value, columns=focus.words, shade=True)
+    shaded = _matrix(focus, value, columns=focus.keys, shade=True)
     title = "A = softmax(E) over the allowed keys" if "mask" in trace else "A = softmax(E)"
     _show(focus, "matrix", shaded, f"{title}, a row sums to 1   {_size(value)}")
     focus.console.print()
@@ -184,9 +186,9 @@ def _mask(focus: Focus) -> None:
     places = decimals(masked[focus.word])
     table = plain_table("word", "score after masking", right=(1,))
     for j in focus.rows:
-        table.add_row(word_cell(focus, j), number(float(masked[focus.word, j]), places))
+        table.add_row(key_cell(focus, j), number(float(masked[focus.word, j]), places))
     _show(focus, "vector", table, None)
-    shown = _matrix(focus, masked, columns=focus.words)
+    shown = _matrix(focus, masked, columns=focus.keys)
     _show(focus, "matrix", shown, f"E = -inf where i may not attend to j   {_size(masked)}")
     focus.console.print()
 
@@ -196,7 +198,7 @@ def _weighted(focus: Focus) -> None:
     value = focus.matrix("weighted_values")[focus.word]
     table = plain_table("word", "weight × value")
     for j in focus.rows:
-        table.add_row(word_cell(focus, j), vector(value[j], focus.room - 4, decimals(value)))
+        table.add_row(key_cell(focus, j), vector(value[j], focus.room - 4, decimals(value)))
     _show(focus, "vector", table, None)
     focus.console.print()
 
@@ -220,7 +222,7 @@ def _heads(focus: Focus) -> None:
         j = int(weights[h, focus.word].argmax())
         table.add_row(
             Text(str(h), style="bold" if h == focus.head else "default"),
-            Text(focus.words[j]),
+            Text(focus.keys[j]),
             f"{weights[h, focus.word, j]:.4f}",
             vector(context[h, focus.word], focus.console.width - 32),
         )
@@ -250,16 +252,23 @@ def _show(focus: Focus, form: str, what: RenderableType, title: str | None) -> N
 
 
 def _matrix(
-    focus: Focus, value: Array, *, columns: list[str] | None = None, shade: bool = False
+    focus: Focus,
+    value: Array,
+    *,
+    columns: list[str] | None = None,
+    shade: bool = False,
+    of_keys: bool = False,
 ) -> RenderableType:
     """A matrix with a row for each word, as much of it as fits; the chosen row stands out."""
-    shown = around(focus.word, len(value), MOST_ROWS)
+    label = key_cell if of_keys else word_cell
+    centre = int(focus.weights.argmax()) if of_keys and focus.crosses else focus.word
+    shown = around(centre, len(value), MOST_ROWS)
     places = min(3, decimals(value)) if columns else decimals(value)
     if columns is None:
         table = plain_table("", "")
         table.show_header = False
         for i in shown:
-            table.add_row(word_cell(focus, i), vector(value[i], focus.room - 2, places))
+            table.add_row(label(focus, i), vector(value[i], focus.room - 2, places))
         return table
     size = max(6, *(len(number(float(v), places)) for v in value[shown].flat)) + 1
     fits = max(1, (focus.room - 2) // (size + 1))
@@ -272,7 +281,7 @@ def _matrix(
         table.add_column(head, justify="right", width=size, no_wrap=True)
     for i in shown:
         cells = [_cell(float(value[i, j]), places, shade) for j in across]
-        table.add_row(word_cell(focus, i), *cells)
+        table.add_row(label(focus, i), *cells)
     return table
 
 

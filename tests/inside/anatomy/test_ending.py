@@ -30,5 +30,17 @@ def test_a_factor_before_the_scores() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_what_is_not_linear_has_no_scorer() -> None:
-    assert dissected("Bert", "ForMaskedLM")[0].ending.scorer is None
+def test_the_head_of_a_masked_model_is_a_matrix_an_activation_and_a_norm() -> None:
+    anatomy, model, given = dissected("Bert", "ForMaskedLM")
+    ending = anatomy.ending
+    assert [type(step).__name__ for step in ending.maps] == [
+        *("LinearMap", "HeldActivation", "HeldNorm")
+    ]
+    assert ending.curves == ["gelu"]
+    assert ending.scorer is not None
+    own = model(**given).logits[0, ROW].detach().double().numpy()
+    np.testing.assert_allclose(ending.scorer(ending.made), own, atol=1e-5)
+    x = anatomy.layers[-1].made
+    for step in ending.maps:
+        x = step(x)
+    np.testing.assert_allclose(x, ending.made, atol=1e-5)

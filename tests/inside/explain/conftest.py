@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from regard.inside.explain.model import Model
+from regard.inside.explain.computed import ComputedModel
 
 
 @pytest.fixture(scope="module")
-def real(minilm: Path) -> Model:
-    return Model("minilm")
+def real(minilm: Path) -> ComputedModel:
+    return ComputedModel("minilm")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from regard.inside.explain import captions
-from regard.inside.explain.model import Model
+from regard.inside.explain.computed import ComputedModel
 from tests.inside.explain.sentence import SENTENCE
 
 
-def test_what_is_said(real: Model) -> None:
+def test_what_is_said(real: ComputedModel) -> None:
     tired = real.explain(SENTENCE, "it")
     wide = real.explain(SENTENCE.replace("tired", "wide"), "it", layer=3, head=1)
     same = real.explain(SENTENCE, "it", layer=3, head=1)

@@ -82,6 +82,26 @@ def test_words_of_several_tokens() -> None:
     assert choose(given, READ, word=last).best.to == CAT
 
 
+@pytest.mark.parametrize(
+    ("source", "among", "to"),
+    [
+        (["the", "dog", "slept", "[SEP]"], "a content word of the source", 1),
+        (["the", "it", "[SEP]"], "a word of the source", 1),
+        (["[CLS]", "[SEP]"], "any token of the source", 1),
+    ],
+)
+def test_in_another_text_no_word_is_earlier(source: list[str], among: str, to: int) -> None:
+    """The word at the same place counts like any other."""
+    keys = pieces_of(*source)
+    given = np.full((1, 2, 8, len(source)), 0.1)
+    given[0, 1, 1, to] = 0.7
+    found = choose(given, READ, keys)
+    assert (found.among, found.best.head, found.best.word) == (among, 1, THE)
+    assert (found.best.to, found.best.weight) == (keys.words[to], 0.7)
+    named = choose(given, READ, keys, word=THE, to=keys.words[0])
+    assert (named.among, named.best.weight) == (f"'{source[0]}'", 0.1)
+
+
 def test_what_the_model_cannot_read_is_never_chosen() -> None:
     unknown = replace(READ, unknown=[i == 2 for i in range(8)])
     given = weights(l0h0_5_2=0.9, l0h1_2_3=0.8, l0h1_5_3=0.3, l1h0_6_2=0.7)
@@ -97,7 +117,13 @@ def test_what_the_model_cannot_read_is_never_chosen() -> None:
     ("token", "special", "expected"),
     [
         *(("animal", False, True), ("Animal", False, True), ("猫", False, True)),
-        *(("It", False, False), ("##ing", False, False), (".", False, False), ("12", False, False)),
+        *(
+            ("It", False, False),
+            ("##ing", False, False),
+            ("▁It", False, False),
+            (".", False, False),
+            ("12", False, False),
+        ),
         ("[cls]", True, False),
     ],
 )

@@ -80,7 +80,11 @@ def test_a_blank(tmp_path: Path) -> None:
     assert found.predictions[0].probability == pytest.approx(softmax(own).max(), rel=1e-5)
     with pytest.raises(DataError, match=r"fills a blank: put \[MASK\] where a word is missing"):
         explain_whole(model, TEXT)
-    with pytest.raises(ModelError, match="cannot be split into parts"):
+    network: Any = model.network
+    network.cls.predictions.transform.transform_act_fn = torch.nn.Softplus()
+    unknown = explain_whole(model, text)
+    assert unknown.proof.what == "numbers of the last vector"
+    with pytest.raises(ModelError, match="what is no norm, no matrix and no activation"):
         explain_whole(model, text, parts=True)
 
 

@@ -90,4 +90,6 @@ def test_a_layer_of_which_only_weights_are_known() -> None:
 def test_places_of_repeated_tokens() -> None:
     ids = [5, 6, 5, 7, 5, 6, 99, 99, 8]
     groups = list(repeated(ids, [i == 99 for i in ids]))
-    assert [g.tolist() for g in groups] == [[[1, 5]], [[0, 2, 4, -1]]]
+    assert [g.tolist() for g in groups] == [[[1, 5]], [[0, 2, 4]]]
+    (filled,) = repeated([5] * 9 + [6] * 10, [False] * 19)
+    assert filled.tolist() == [[*range(9), -1], [*range(9, 19)]]

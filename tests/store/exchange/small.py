@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from regard.models.classifier import Classifier
+from regard.models.classifier import sized as sized_classifier
 from regard.models.language import LanguageModel
 from regard.models.language import sized as sized_language
 from regard.models.translators.base import Translator
@@ -58,26 +60,34 @@ def said(model: Translator, texts: list[str], longest: int) -> list[list[int]]:
     return found
 
 
-def language(**changes: Any) -> LanguageModel:
+def language(design: str = "transformer", strength: float = 2.0, **changes: Any) -> LanguageModel:
     torch.manual_seed(12)
-    made = LanguageModel(sized_language("transformer", "tiny", len(TOKENS), **changes)).eval()
+    made = LanguageModel(sized_language(design, "tiny", len(TOKENS), **changes)).eval()
+    _liven(made, strength)
+    return made
+
+
+def classifier(design: str, **changes: Any) -> Classifier:
+    torch.manual_seed(13)
+    labels = ("bad", "fair", "good")
+    made = Classifier(sized_classifier(design, "tiny", len(TOKENS), labels, **changes)).eval()
     _liven(made)
     return made
 
 
-def _liven(model: torch.nn.Module) -> None:
+def _liven(model: torch.nn.Module, strength: float = 2.0) -> None:
     with torch.no_grad():
         for parameter in model.parameters():
             if parameter.dim() > 1:
-                parameter.mul_(2.0)
+                parameter.mul_(strength)
             else:
                 parameter.add_(torch.randn_like(parameter) * 0.2)
 
 
-def saved(folder: Path, model: Translator | LanguageModel) -> Path:
+def saved(folder: Path, model: Translator | LanguageModel | Classifier) -> Path:
     """A run folder with this model in it."""
     run = RunFolder(folder)
-    task = "lm" if isinstance(model, LanguageModel) else "translate"
+    task = {LanguageModel: "lm", Classifier: "classify"}.get(type(model), "translate")
     data = {"pairs": "/home/me/deu.txt.gz", "level": "bpe"}
     run.write_config({"task": task, "model": model.config.to_dict(), "data": data})
     TOKENS.save(run.path / "tokens.json")

@@ -11,7 +11,7 @@ from regard.errors import ConfigError, FileError
 from regard.models.translators.builder import build
 from regard.models.translators.config import sized
 from regard.store.exchange.export import export
-from tests.store.exchange.small import TOKENS, language, saved, translator
+from tests.store.exchange.small import TOKENS, classifier, language, saved, translator
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +21,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     saved(home / "untied", translator(tied=False))
     saved(home / "bahdanau", build(sized("bahdanau", "tiny", len(TOKENS))))
     saved(home / "language", language())
+    saved(home / "lstmn", language("lstmn"))
+    saved(home / "classifier", classifier("lstmn"))
     return home
 
 
@@ -33,6 +35,13 @@ def test_the_files_and_the_card(runs: Path, tmp_path: Path) -> None:
     assert "AutoModelForSeq2SeqLM" in card
 
 
+def test_a_classifier_goes_with_its_labels(runs: Path, tmp_path: Path) -> None:
+    pytest.importorskip("onnx")
+    files = export(str(runs / "classifier"), "onnx", tmp_path / "onnx")
+    assert files == ["README.md", "model.onnx", "tokenizer.json"]
+    assert "# of bad, fair, good" in (tmp_path / "onnx" / "README.md").read_text()
+
+
 def test_a_shipped_models_licence_goes_along(tmp_path: Path) -> None:
     export("transformer", "huggingface", tmp_path / "hf")
     assert "CC-BY 2.0" in (tmp_path / "hf" / "README.md").read_text(encoding="utf-8")
@@ -43,7 +52,13 @@ def test_a_shipped_models_licence_goes_along(tmp_path: Path) -> None:
     [
         ("bahdanau", "huggingface", "Hugging Face's transformers has no such network"),
         ("bahdanau", "ctranslate2", "CTranslate2 has no such network"),
-        ("bahdanau", "onnx", "the Transformer alone is written as ONNX"),
+        ("bahdanau", "onnx", "of translators the Transformer alone is written as ONNX"),
+        (
+            "lstmn",
+            "huggingface",
+            "lstmn cannot be exported: Hugging Face's transformers has no such",
+        ),
+        ("classifier", "ctranslate2", "CTranslate2 has no such classifier"),
         ("language", "huggingface", "none of its decoders has sinusoidal positions and a bias"),
         ("language", "ctranslate2", "translators alone; --to onnx can hold this one"),
         ("untied", "huggingface", "this model has three (tied = false)"),

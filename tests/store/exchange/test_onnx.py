@@ -9,7 +9,7 @@ import torch
 
 from regard.models.translators.transformer import Transformer
 from regard.store.exchange import onnx
-from tests.store.exchange.small import TOKENS, language, said, sentences, translator
+from tests.store.exchange.small import TOKENS, classifier, language, said, sentences, translator
 
 
 def session(file: Path) -> Any:
@@ -54,3 +54,29 @@ def test_a_language_models_logits(changes: dict[str, Any], tmp_path: Path) -> No
     (logits,) = session(tmp_path / "model.onnx").run(None, {"ids": ids.numpy()})
     with torch.no_grad():
         np.testing.assert_allclose(logits, ours(ids).numpy(), rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("design", "readout"),
+    [
+        ("words", "mean"),
+        ("simple-rnn", "last"),
+        ("lstm", "mean"),
+        ("lstmn", "attention"),
+        ("transformer", "attention"),
+    ],
+)
+def test_a_classifiers_logits(design: str, readout: str, tmp_path: Path) -> None:
+    ours = classifier(design, readout=readout)
+    pytest.importorskip("onnx")
+    use = onnx.write(tmp_path, ours, TOKENS)
+    assert "# of bad, fair, good" in use
+    ids = torch.randint(4, len(TOKENS), (200, 11))
+    lengths = torch.randint(1, 12, (200,))
+    mask = torch.arange(11) < lengths.unsqueeze(1)
+    given = {"ids": (ids * mask).numpy(), "mask": mask.long().numpy()}
+    (logits,) = session(tmp_path / "model.onnx").run(None, given)
+    with torch.no_grad():
+        expected = ours(ids * mask, lengths).logits.numpy()
+    np.testing.assert_allclose(logits, expected, rtol=0, atol=1e-4)
+    assert logits.std(0).max() > 0.01, "sentences differ"

@@ -94,3 +94,22 @@ def test_labels_that_never_occur_in_training(folder: Path) -> None:
     done = train(folder, "known", "--model", "average")
     done = regard("evaluate", "known", "--images", "new.npz", folder=folder)
     assert "'known' knows no label 'new': it has low, mid, top" in done.stderr
+
+
+def test_a_patch_is_held_against_the_images_at_hand(folder: Path) -> None:
+    """8 divides these 8 columns, though not the 28 that a collection of images often has."""
+    done = train(folder, "wide", "--set", "model.patch=8", "--set", "model.height=3", "--steps=1")
+    assert done.returncode == 0, done.stderr
+    refused = train(folder, "odd", "--set", "model.patch=5")
+    assert refused.returncode == 2
+    assert "patch must divide the image, 12 x 8 pixels; got 5" in refused.stderr
+    assert not (folder / "odd").exists()
+
+
+def test_a_rate_is_found(folder: Path) -> None:
+    done = regard(
+        *("train", "classify", "--images", "bars.npz", "--size", "tiny", "--find-rate"),
+        folder=folder,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "try --learning-rate" in done.stdout

@@ -166,6 +166,22 @@ def test_on_a_narrow_screen_no_arc_runs_through_a_word(tmp_path: Path, opened: O
     assert wide <= 390
 
 
+def test_a_decoders_row_belongs_to_the_word_it_has_read(tmp_path: Path, opened: Open) -> None:
+    """exp(2 ln 9) : 1 : 1, so the first word gets 81 of 83 parts."""
+    texts = [
+        Pieces.plain(["a", "dog"], name="target"),
+        Pieces.plain(["x", "y", "z"], name="source"),
+    ]
+    query, key = np.log([[[1.0], [9.0]]]), np.array([[[2.0], [0.0], [0.0]]])
+    sheet = Sheet("cross", 0, 0, 1, "cross", "decoder", query=query, key=key)
+    save_html(tmp_path / "page.html", Subject("x y z", texts, [sheet]))
+    page = opened(tmp_path / "page.html").page
+    page.click("#from1")
+    told = "Having read dog, the decoder takes 98\u00a0% of what it looks up from x."
+    page.locator(".told", has_text="Having read dog").wait_for()
+    assert page.inner_text(".told") == told
+
+
 @pytest.mark.parametrize(("width", "shape"), [(1280, "facing"), (280, "columns")])
 def test_two_sentences_face_each_other(
     width: int, shape: str, tmp_path: Path, opened: Open

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from regard.trace import Step, Trace
-from regard.views.terminal.focus import Focus, around, word_cell
+from regard.views.terminal.focus import Focus, around, key_cell, word_cell
 from tests.views.terminal.consoles import console
 
 
@@ -29,3 +29,15 @@ def test_the_strongest_words_and_the_word_itself() -> None:
     assert word_cell(focus, 7).plain == "w7\\x1b"
     assert "reverse" in str(word_cell(focus, 7).style)
     assert (focus.label_width, focus.room) == (7, 80 - 4 - 7)
+
+
+def test_another_text_is_attended_to() -> None:
+    labels = {"query": ["a", "b"], "key": ["x", "y\x1b", "z"]}
+    weights = np.array([[0.5, 0.25, 0.25], [0.125, 0.75, 0.125]])
+    step = Step("weights", weights, axes=("query", "key"), labels=labels)
+    focus = Focus(Trace([step], tokens=["a", "b"]), 1, 0, console())
+    assert (focus.words, focus.keys, focus.rows) == (["a", "b"], ["x", "y\\x1b", "z"], [0, 1, 2])
+    assert focus.crosses
+    assert "reverse" in str(word_cell(focus, 1).style)
+    assert "reverse" not in str(key_cell(focus, 1).style), "no word of the source is the word"
+    assert key_cell(focus, 1).plain == "y\\x1b"

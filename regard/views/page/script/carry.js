@@ -1,10 +1,7 @@
 // Changes carried through the model by the server that runs it.
 
-import { t } from "./language.js";
-import { ask } from "./remote.js";
+import { ask, askWork } from "./remote.js";
 /** @import {Carrier, Change} from "./trial.js" */
-
-const JSON_TYPE = { "content-type": "application/json" };
 
 /** Carries the changes of one look. */
 export class ServerCarrier {
@@ -30,14 +27,8 @@ export class ServerCarrier {
 
   /** @param {Change} wish */
   async carry(wish) {
-    const options = { method: "POST", body: JSON.stringify(wish), headers: JSON_TYPE };
-    let look = await (await ask(`${this.address}/what-if`, options)).json();
+    const look = await askWork(`${this.address}/what-if`, wish);
     this.look = look.id;
-    while (look.state === "queued" || look.state === "running") {
-      await new Promise((go) => setTimeout(go, 60));
-      look = await (await ask(`/api/looks/${look.id}`)).json();
-    }
-    if (look.state !== "done") throw new Error(look.error || t("it was cancelled"));
     return (await ask(`/api/looks/${look.id}/outcome`)).json();
   }
 }

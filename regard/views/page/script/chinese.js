@@ -324,6 +324,8 @@ export const CHINESE = {
     "{word} 的 {most} 来自 {mark}，它不是词：这个头在此没有多少可说。词当中来自 {target} 的最多：{share}。",
   "{word} keeps {most} to itself; of the others, most comes from {target}: {share}.":
     "{word} 把 {most} 留给自己；其余中来自 {target} 的最多：{share}。",
+  "Having read {word}, the decoder takes {share} of what it looks up from {target}.":
+    "读过 {word} 之后，解码器查到的内容有 {share} 来自 {target}。",
   "To write {word}, the model takes {share} of what it reads from {target}.":
     "写 {word} 时，模型读取的内容有 {share} 来自 {target}。",
   "Reading {word}, the network takes {share} of what it remembers from {target}.":
@@ -439,6 +441,41 @@ export const CHINESE = {
   "number {n}": "第 {n} 个数",
   "row {row}, {column}": "第 {row} 行，{column}",
   "{count} wrong": "{count} 个错误",
+  weights: "权重",
+  "The attention itself: the share of each token in a row.":
+    "注意力本身：一行中每个词元所占的份额。",
+  "size of what is brought": "带来之物的大小",
+  "A large weight on a small vector brings little: the length of the weighted value behind the output matrix, as a share of its row (Kobayashi et al. 2020).":
+    "小向量上的大权重带来的很少：加权值经输出矩阵之后的长度，在本行中所占的份额（Kobayashi 等，2020）。",
+  rollout: "展开（rollout）",
+  "The heads of a layer averaged and half of each token kept, multiplied through all layers so far: where a token's vector came from, if nothing but weights counted (Abnar & Zuidema 2020).":
+    "一层的各头取平均，每个词元保留一半，逐层连乘至此：若只算权重，词元的向量从何而来（Abnar 与 Zuidema，2020）。",
+  flow: "流（flow）",
+  "The most that could stream from token to token through all layers so far, no way wider than its narrowest part; texts of up to 32 tokens (Abnar & Zuidema 2020).":
+    "从词元到词元经由至此各层最多能流过多少，任何一条路都不宽于其最窄处；文本最多 32 个词元（Abnar 与 Zuidema，2020）。",
+  "value zeroing": "值置零",
+  "How much the direction of what a layer hands on of a token changes without another token's value, as a share of its row (Mohebbi et al. 2023).":
+    "去掉另一词元的值，一层交出的该词元向量的方向改变多少，在本行中所占的份额（Mohebbi 等，2023）。",
+  "gradient × attention": "梯度 × 注意力",
+  "How far what the model says would move with a weight, times that weight, as a share of its row; rows on which it does not depend are 0 (Serrano & Smith 2019).":
+    "模型的输出随一个权重变动多少，乘以该权重，在本行中所占的份额；与之无关的行为 0（Serrano 与 Smith，2019）。",
+  Shown: "显示",
+  "Not computed when this file was written; asked for by: regard look … --html --measure {name}":
+    "写此文件时没有计算；可这样要求：regard look … --html --measure {name}",
+  derived: "导出的量",
+  share: "份额",
+  "Derived, not weights: {title} ": "导出的量，不是权重：{title} ",
+  "Here y is {number}. ": "这里 y 是 {number}。",
+  "Back to the weights": "回到权重",
+  "These are weights: the measure is of self-attention alone. ":
+    "这里是权重：该量只对自注意力有意义。",
+  "By this measure there is nothing in the row of {word}.": "按这个量，{word} 的一行中什么也没有。",
+  "By this measure {target} has {share} of the row of {word}.":
+    "按这个量，在 {word} 的一行中 {target} 占 {share}。",
+  "{from} to {to}: share {weight}": "{from} 到 {to}：份额 {weight}",
+  "share {weight}": "份额 {weight}",
+  "{rows} × {columns} shares, largest {most}. Each pixel is the largest under it.":
+    "{rows} × {columns} 个份额，最大 {most}。每个像素是其下最大者。",
   "What the image shows; the lower bar is without what you changed":
     "图像显示的是什么；下面的条是你改动之前的",
   "What the image shows": "图像显示的是什么",

@@ -3,7 +3,7 @@
 
 import { make } from "./dom.js";
 import { phrase, t } from "./language.js";
-import { head, layer, nameOf, subject } from "./model.js";
+import { head, isDerived, layer, nameOf, subject } from "./model.js";
 import { moveHead } from "./move.js";
 import { choose } from "./state.js";
 import { named } from "./telling.js";
@@ -18,7 +18,7 @@ export function nextOf({ link, to }, all) {
   const heads = subject().layers.flatMap((l) => l.heads).length;
   return [
     act(t("How is it computed?"), () => choose({ view: "steps" }), true),
-    link
+    link && !isDerived()
       ? act(phrase("What if {word} were hidden?", { word: named(link.unit, to, 20) }), () =>
           mask(...link.unit.tokens),
         )

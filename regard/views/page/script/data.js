@@ -17,7 +17,9 @@
  *   checked: number[], known: Object<string, Known>, remote?: boolean}} LayerData
  * @typedef {{title: string, model: string, mechanism: string, notes: string[],
  *   start: Object<string, any>, texts: Text[], layers: LayerData[],
- *   whole?: WholeData | null, trials?: Trials | null}} SubjectData
+ *   whole?: WholeData | null, trials?: Trials | null, measures?: MeasureData[]}} SubjectData
+ * @typedef {{name: string, reason: string, scored: string, layers: (LayerData | null)[]}}
+ *   MeasureData its layers stand in the places of the subject's; none: it was not computed
  * @typedef {{tokens: string[], row: number, kind: string, proof: string,
  *   layers: {size: number, parts: {kind: string, size: number}[],
  *     steps: {name: string, formula: string, meaning: string, size: number, start: number[]}[]}[],

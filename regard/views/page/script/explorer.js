@@ -4,9 +4,11 @@ import { ServerCarrier } from "./carry.js";
 import { make, put, say } from "./dom.js";
 import { language, t } from "./language.js";
 import { begin, carried, failed, retryButton, show } from "./main.js";
-import { model, setLayerKind } from "./model.js";
-import { ask, RemoteLayer } from "./remote.js";
-import { setInAddress, state, watch } from "./state.js";
+import { Arrays } from "./data.js";
+import { pick, setMaker } from "./measures.js";
+import { model, setLayerKind, subject } from "./model.js";
+import { ask, askWork, RemoteLayer } from "./remote.js";
+import { fromFragment, setInAddress, state, watch } from "./state.js";
 import { Trial } from "./trial.js";
 /** @import {Parcel} from "./model.js" */
 /** @import {State} from "./state.js" */
@@ -78,7 +80,7 @@ function buildForm() {
 
 /** The what-if of what is chosen. @param {Set<string>} changed */
 function followTrial(changed) {
-  const address = model.subjects[state.subject]?.layers[0]?.address ?? "";
+  const address = model.subjects[state.subject]?.own[0]?.address ?? "";
   if (address !== carrier?.address) void tryOut(address).catch(() => trial.hide());
   else if (["change", "layer", "head", "query", "key", "words"].some((n) => changed.has(n)))
     trial.follow();
@@ -90,6 +92,17 @@ async function tryOut(address) {
   trial.hide();
   const before = await mine.before();
   if (mine === carrier) trial.show(model.subjects[state.subject].data, mine, before);
+}
+
+/** Let the server compute a measure of what is shown. @param {string} name */
+async function measured(name) {
+  const of = subject();
+  const task = await askWork(`${of.own[0].address}/measures/${name}`, {});
+  const found = await (await ask(`/api/looks/${task.id}/measured`)).json();
+  const said = of.data.measures?.find((one) => one.name === name);
+  if (said) said.scored = found.scored;
+  of.take(found, new Arrays(found.arrays, found.packed));
+  await forget(task.id);
 }
 
 /** To see the attention of the changed model. */
@@ -212,7 +225,9 @@ async function showAll(first) {
   form.beside.hidden = false;
   document.documentElement.classList.remove("empty");
   const parcels = shownLooks.map(({ parcel }) => parcel);
+  const { measure } = fromFragment(location.hash.slice(1));
   await show(parcels, first).catch(failed);
+  if (measure) await pick(measure);
   followTrial(new Set());
   setInAddress("look", shownLooks.map(({ id }) => id).join("."));
 }
@@ -251,6 +266,7 @@ async function forget(id) {
 
 document.documentElement.classList.add("empty");
 setLayerKind(RemoteLayer);
+setMaker(measured);
 begin(buildForm);
 watch(followTrial);
 form.text.focus();

@@ -49,6 +49,7 @@ export function toJson(table) {
       head: head().number,
       words: state.words,
       sinks: state.sinks,
+      ...(state.measure ? { measure: state.measure } : {}),
       masked: [...state.change.masked],
       factor: state.change.factor,
       ...(table.part ? { part: table.part } : {}),

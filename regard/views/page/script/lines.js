@@ -3,7 +3,8 @@
 import { isDark } from "./colour.js";
 import { keepingFocus, make, number, put, shown, svg, tokenText } from "./dom.js";
 import { t } from "./language.js";
-import { head, isRightToLeft, layer, nameOf, picture, readyHead, textsOf } from "./model.js";
+import { head, isRightToLeft, layer, nameOf, numberName, picture } from "./model.js";
+import { readyHead, textsOf } from "./model.js";
 import { rowTable } from "./picture.js";
 import { choose, state } from "./state.js";
 import {
@@ -45,7 +46,7 @@ export const headView = {
   title: () => t("Head"),
   build: buildLines,
   update: updateLines,
-  table: () => rowTable(picture(), state.query),
+  table: () => rowTable(picture(), state.query, numberName()),
   svg: linesSvg,
 };
 

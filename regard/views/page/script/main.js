@@ -5,6 +5,7 @@ import { isDark, palettes, scales } from "./colour.js";
 import { make, number, put, say, shown, tokenText } from "./dom.js";
 import { buildHelp, listenToKeys, showHelp } from "./keys.js";
 import { LANGUAGES, language, preferred, speak, t } from "./language.js";
+import { derivedLine } from "./measures.js";
 import { buildMenu, openMenu } from "./menu.js";
 import { layer, model, openParcels, readyHead, subject, textsOf, tokenOf } from "./model.js";
 import { buildNumbers, fillNumbers, toggleNumbers } from "./numbers.js";
@@ -42,6 +43,7 @@ function buildPage() {
     }),
   );
   parts.changed = make("div", { class: "banner", role: "status", hidden: true });
+  parts.derived = make("div", { class: "banner derived", role: "status", hidden: true });
   parts.made = make("footer", {});
   parts.main = make(
     "main",
@@ -57,6 +59,7 @@ function buildPage() {
     make("nav", { class: "nav", "aria-label": t("Views") }, buildTabs()),
     buildWhere(),
     parts.changed,
+    parts.derived,
     parts.main,
     parts.made,
     make("p", { id: "said", class: "said", role: "status", "aria-live": "polite" }),
@@ -139,10 +142,13 @@ function inside(next) {
     Math.max(0, Math.min(count - 1, Math.floor(Number(value) || 0)));
   const subjects = model.subjects;
   const s = within(next.subject, subjects.length);
-  const l = within(next.layer, subjects[s].layers.length);
-  const of = subjects[s].layers[l];
+  const measure = shownMeasure(next, s);
+  const layers = subjects[s].layersOf(measure);
+  const l = within(next.layer, layers.length);
+  const of = layers[l];
   const known = {
     ...next,
+    measure,
     subject: s,
     layer: l,
     head: within(next.head, of.heads.length),
@@ -154,8 +160,15 @@ function inside(next) {
   if (!scales().some(([name]) => name === known.scale)) known.scale = "auto";
   if (!["layer", "entropy", "link", "kind"].includes(known.sort)) known.sort = "layer";
   known.share = Math.max(0.05, Math.min(1, known.share || 0.6));
-  if (s !== state.subject) known.change = NO_CHANGE;
+  if (s !== state.subject || measure) known.change = NO_CHANGE;
   return known;
+}
+
+/** A measure that is here, and none beside a new what-if: that is of weights.
+ * @param {State} next @param {number} s the subject */
+function shownMeasure({ measure, change }, s) {
+  const isNew = isChange(change) && change !== state.change;
+  return model.subjects[s].measured.has(measure) && !isNew ? measure : "";
 }
 
 /** @param {Set<string>} changed */
@@ -177,6 +190,7 @@ function update(changed) {
   updateTitle();
   updateWhere();
   updateBanner();
+  updateDerived();
   if (!built.has(chosen.name)) {
     parts.panels[VIEWS.indexOf(chosen)].append(chosen.build());
     built.add(chosen.name);
@@ -249,6 +263,12 @@ function updateBanner() {
   );
 }
 
+function updateDerived() {
+  const line = derivedLine();
+  parts.derived.hidden = !line;
+  put(parts.derived, line ?? []);
+}
+
 function turnTheme() {
   document.documentElement.dataset.theme = isDark() ? "light" : "dark";
   redraw();
@@ -303,7 +323,7 @@ export async function show(parcels, first) {
     data.texts.every((text) => text.tokens.length <= MOST_JOINED),
   );
   const words = isShort && (isFirst || state.words);
-  const rest = { sight: "", other: null, change: NO_CHANGE, view: "sentence", words };
+  const rest = { sight: "", other: null, change: NO_CHANGE, view: "sentence", words, measure: "" };
   choose({ ...rest, ...start, ...address });
   update(new Set(["view", "subject", "lang"]));
   tellMade().catch(failed);
@@ -317,7 +337,8 @@ async function opened(given, address) {
   const none = { subject: 0, layer: 0, head: 0, query: 0, key: 0, ...given };
   if (asked.query !== undefined && asked.key !== undefined) return none;
   const of = model.subjects[asked.subject ?? 0] ?? model.subjects[0];
-  return { ...none, ...(await opening(of, asked)), ...given };
+  const layers = of.layersOf(asked.measure ?? "");
+  return { ...none, ...(await opening({ ...of, layers }, asked)), ...given };
 }
 
 /** What the file carries. @returns {{content: any, packed: string}} */

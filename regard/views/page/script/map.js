@@ -5,7 +5,7 @@ import { css, isDark, LEAST, lookup, palettes, scales } from "./colour.js";
 import { exact, fillChoices, make, number, put, say, shown, small } from "./dom.js";
 import { t } from "./language.js";
 import { matrixSvg } from "./matrixsvg.js";
-import { head, nameOf, picture, readyHead } from "./model.js";
+import { head, isDerived, nameOf, picture, readyHead } from "./model.js";
 import { Pane, rememberSight } from "./pane.js";
 import { choose, state } from "./state.js";
 import { TOGETHER, together, togetherNames } from "./together.js";
@@ -145,12 +145,14 @@ async function updateMap(changed) {
   else if ((changed.has("query") || changed.has("key")) && pane.sight.cell)
     pane.reveal(chosen.r, chosen.c);
   drawLegend();
+  const size = { rows: of.rows.length, columns: of.columns.length, most: number(pane.most) };
   const said = [
-    t("{rows} × {columns} weights, largest {most}. Each pixel is the largest weight under it.", {
-      rows: of.rows.length,
-      columns: of.columns.length,
-      most: number(pane.most),
-    }),
+    isDerived()
+      ? t("{rows} × {columns} shares, largest {most}. Each pixel is the largest under it.", size)
+      : t(
+          "{rows} × {columns} weights, largest {most}. Each pixel is the largest weight under it.",
+          size,
+        ),
     of.dropped ? t("Sinks hidden, rows renormalised.") : "",
   ];
   note.textContent = said.join(" ");
@@ -177,7 +179,11 @@ function pickCell(r, c) {
   const [row, column] = [of.rows[r], of.columns[c]];
   choose({ query: row.number, key: column.number });
   const values = { from: shown(row.label), to: shown(column.label), weight: number(of.row(r)[c]) };
-  say(t("{from} to {to}: weight {weight}", values));
+  say(
+    isDerived()
+      ? t("{from} to {to}: share {weight}", values)
+      : t("{from} to {to}: weight {weight}", values),
+  );
 }
 
 /** @param {number} r @param {number} c */
@@ -187,7 +193,7 @@ function tellCell(r, c) {
   const [row, column] = [of.rows[r], of.columns[c]];
   const lines = [
     make("strong", {}, `${shown(row.label, 24)} → ${shown(column.label, 24)}`),
-    make("span", {}, t("weight {weight}", { weight: exact(of.row(r)[c]) })),
+    make("span", {}, toldNumber(exact(of.row(r)[c]))),
   ];
   const isOne = row.tokens.length === 1 && column.tokens.length === 1;
   if (isOne && head().hasVectors && of === picture()) {
@@ -213,6 +219,11 @@ function tellCell(r, c) {
     ),
   );
   put(pane.tip, lines);
+}
+
+/** @param {string} weight */
+function toldNumber(weight) {
+  return isDerived() ? t("share {weight}", { weight }) : t("weight {weight}", { weight });
 }
 
 /** All weights; of a map too large for that, what is in sight. */

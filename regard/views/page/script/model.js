@@ -6,19 +6,52 @@ import { shown } from "./dom.js";
 import { t } from "./language.js";
 import { Picture } from "./picture.js";
 import { state } from "./state.js";
-/** @import {DocumentData, SubjectData, Text} from "./data.js" */
+/** @import {DocumentData, MeasureData, SubjectData, Text} from "./data.js" */
 
 /**
- * @typedef {{data: SubjectData, layers: Layer[], document: DocumentData, arrays: Arrays}} Subject
  * @typedef {{document: DocumentData, packed?: string, arrays?: Arrays, address?: string}} Parcel
  *   a document with its arrays, packed or not, and where the rest of it is if a server has it
  */
 
-/** @type {{subjects: Subject[]}} */
-export const model = { subjects: [] };
-
 /** @type {typeof Layer} */
 let LayerKind = Layer;
+
+/** A text read by a model, and the layers that show what is chosen: weights, or a measure. */
+export class Subject {
+  /** @param {SubjectData} data @param {DocumentData} document @param {Arrays} arrays
+   * @param {string} address where a server has the rest of it */
+  constructor(data, document, arrays, address) {
+    this.data = data;
+    this.document = document;
+    this.arrays = arrays;
+    this.own = data.layers.map((layer, i) => new LayerKind(layer, arrays, i, address));
+    /** @type {Map<string, Layer[]>} */
+    this.measured = new Map();
+    for (const found of data.measures ?? []) this.take(found, arrays);
+  }
+
+  /** @param {MeasureData} found a measure that was computed @param {Arrays} arrays */
+  take({ name, layers }, arrays) {
+    if (!layers.length) return;
+    const shown = this.own.map((own, i) => {
+      const data = layers[i];
+      return data ? new Layer(data, arrays, i) : own;
+    });
+    this.measured.set(name, shown);
+  }
+
+  get layers() {
+    return this.layersOf(state.measure);
+  }
+
+  /** @param {string} measure one that is not here shows the weights */
+  layersOf(measure) {
+    return this.measured.get(measure) ?? this.own;
+  }
+}
+
+/** @type {{subjects: Subject[]}} */
+export const model = { subjects: [] };
 
 /** Layers of another kind, such as those whose numbers a server has. @param {typeof Layer} kind */
 export function setLayerKind(kind) {
@@ -29,12 +62,7 @@ export function setLayerKind(kind) {
 export function openParcels(parcels) {
   model.subjects = parcels.flatMap(({ document, packed = "", address = "", arrays: given }) => {
     const arrays = given ?? new Arrays(document.arrays, packed);
-    return document.subjects.map((data) => ({
-      data,
-      document,
-      arrays,
-      layers: data.layers.map((layer, i) => new LayerKind(layer, arrays, i, address)),
-    }));
+    return document.subjects.map((data) => new Subject(data, document, arrays, address));
   });
 }
 
@@ -44,6 +72,16 @@ export function subject() {
 
 export function layer() {
   return subject().layers[state.layer];
+}
+
+/** Whether the chosen layer shows a measure: one of cross-attention shows its weights always. */
+export function isDerived() {
+  return layer() !== subject().own[state.layer];
+}
+
+/** What the chosen numbers are called in a table. */
+export function numberName() {
+  return isDerived() ? state.measure : "weight";
 }
 
 /** The chosen head. */

@@ -107,7 +107,7 @@ async function updateOverview(changed) {
     );
     input.value = /** @type {any} */ (state)[name];
   }
-  const redraw = ["subject", "sort", "kind", "palette", "scale", "theme", "view"];
+  const redraw = ["subject", "measure", "sort", "kind", "palette", "scale", "theme", "view"];
   const byLink = state.sort === "link" && (changed.has("query") || changed.has("key"));
   if (!grid.childElementCount || byLink || redraw.some((name) => changed.has(name))) arrange();
   mark(changed.has("head") || changed.has("layer"));

@@ -134,13 +134,14 @@ export class Picture {
   }
 }
 
-/** What a token attends to, strongest first. @param {Picture} of @param {number} token */
-export function rowTable(of, token) {
+/** What a token attends to, strongest first. @param {Picture} of @param {number} token
+ * @param {string} number what the numbers are called */
+export function rowTable(of, token, number) {
   const r = of.rowOf(token);
   const row = of.row(r);
   const order = Array.from(row.keys()).sort((a, b) => row[b] - row[a]);
   return {
-    columns: ["from", "to", "position", "weight"],
+    columns: ["from", "to", "position", number],
     rows: order.map((c) => [of.rows[r].label, of.columns[c].label, of.columns[c].number, row[c]]),
   };
 }

@@ -27,6 +27,20 @@ export async function ask(address, options) {
   return answer;
 }
 
+/** Ask for work of the model and wait for it. @param {string} address @param {Object} wish
+ * @returns {Promise<{id: string}>} the look that is done */
+export async function askWork(address, wish) {
+  const headers = { "content-type": "application/json" };
+  const options = { method: "POST", body: JSON.stringify(wish), headers };
+  let look = await (await ask(address, options)).json();
+  while (look.state === "queued" || look.state === "running") {
+    await new Promise((go) => setTimeout(go, 60));
+    look = await (await ask(`/api/looks/${look.id}`)).json();
+  }
+  if (look.state !== "done") throw new Error(look.error || t("it was cancelled"));
+  return look;
+}
+
 export class RemoteLayer extends Layer {
   get isRemote() {
     return Boolean(this.data.remote);

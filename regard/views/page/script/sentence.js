@@ -4,7 +4,7 @@
 import { Arcs } from "./arcs.js";
 import { make } from "./dom.js";
 import { t } from "./language.js";
-import { behind, head, isRightToLeft, layer, model, picture } from "./model.js";
+import { behind, head, isRightToLeft, layer, model, numberName, picture } from "./model.js";
 import { readyHead, textsOf } from "./model.js";
 import { rowTable } from "./picture.js";
 import { isMasked, ShownRow } from "./shownrow.js";
@@ -31,7 +31,7 @@ export const sentenceView = {
   name: "sentence",
   build,
   update,
-  table: () => rowTable(picture(), state.query),
+  table: () => rowTable(picture(), state.query, numberName()),
   svg: () => stageSvg(stage, [ground, arcs], shown.told.textContent),
 };
 

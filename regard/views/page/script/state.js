@@ -9,7 +9,8 @@ import { isChange, NO_CHANGE } from "./attention.js";
  *   key: number, words: boolean, sinks: boolean, scale: string, over: string, palette: string,
  *   share: number,
  *   all: boolean, every: boolean, sort: string, kind: string, sight: string,
- *   other: [number, number, number] | null, change: Change, lang: string, heads: string}} State
+ *   other: [number, number, number] | null, change: Change, lang: string, heads: string,
+ *   measure: string}} State
  */
 
 /** @type {State} */
@@ -33,6 +34,7 @@ export const state = {
   sight: "", // the part of a map that is seen: left, top, pixels a cell; empty: all of it
   other: null, // subject, layer, head to compare with
   change: NO_CHANGE,
+  measure: "", // derived from the weights and shown in their place; empty: the weights
   heads: "", // others that Head draws over the chosen one, by dots
   lang: "", // the page's language; empty: the browser's
 };
@@ -124,6 +126,7 @@ const NAMES = [
   ["sight", "sight"],
   ["lang", "lang"],
   ["heads", "heads"],
+  ["measure", "measure"],
 ];
 
 /** The choices as the part of an address after #. */

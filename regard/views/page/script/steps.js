@@ -6,12 +6,21 @@ import { isDark } from "./colour.js";
 import { keepingFocus, make, number, put, shown, svg, tokenText } from "./dom.js";
 import { typeset } from "./formula.js";
 import { phrase, t } from "./language.js";
-import { head, layer, nameOf, readyHead, textsOf, tokenOf } from "./model.js";
+import {
+  head,
+  isDerived,
+  layer,
+  nameOf,
+  numberName,
+  readyHead,
+  textsOf,
+  tokenOf,
+} from "./model.js";
 import { productTable } from "./products.js";
 import { tellProof } from "./proof.js";
 import { state } from "./state.js";
 import { vector } from "./vector.js";
-import { weights } from "./weighing.js";
+import { shares, weights } from "./weighing.js";
 import { setChange, takeBack } from "./whatif.js";
 /** @import {Head, Row} from "./attention.js" */
 /** @import {Text} from "./data.js" */
@@ -77,23 +86,19 @@ async function updateSteps() {
   );
   updateWhatIf(focus);
   keepingFocus(body, () => {
-    put(
-      body,
-      inputs(focus),
-      vectors(focus),
-      scores(focus),
-      scaled(focus),
-      masked(focus),
-      weights(focus),
-      weighted(focus),
-      sum(focus),
-      after(focus),
-    );
+    put(body, isDerived() ? shares(focus) : stepsOf(focus));
     for (const details of body.querySelectorAll("details")) {
       if (open.has(details.dataset.name)) details.open = true;
     }
   });
-  tellProof(proofLine, of);
+  proofLine.hidden = isDerived();
+  if (!proofLine.hidden) tellProof(proofLine, of);
+}
+
+/** From the token's vector to what it takes. @param {Focus} focus */
+function stepsOf(focus) {
+  const makers = [inputs, vectors, scores, scaled, masked, weights, weighted, sum, after];
+  return makers.map((make) => make(focus));
 }
 
 /** @param {Focus} focus */
@@ -280,6 +285,7 @@ function updateWhatIf({ to }) {
     ? t("hidden: {list}", { list: list.join(t(", ")) })
     : t("Mask tokens in step 4, or press m.");
   ifs.back.hidden = !isChange(state.change);
+  ifs.box.hidden = isDerived();
 }
 
 /** @param {Focus} focus */
@@ -389,7 +395,7 @@ function stepsTable() {
   const [from, to] = textsOf(layer());
   const now = of.row(state.query, state.change);
   return {
-    columns: ["from", "to", "position", "q·k", "score", "weight"],
+    columns: ["from", "to", "position", "q·k", "score", numberName()],
     rows: Array.from(now.weights, (w, j) => [
       tokenOf(from, state.query),
       tokenOf(to, j),

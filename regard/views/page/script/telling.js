@@ -2,7 +2,7 @@
 
 import { make, tokenText } from "./dom.js";
 import { phrase, t } from "./language.js";
-import { layer, textsOf } from "./model.js";
+import { isDerived, layer, textsOf } from "./model.js";
 /** @import {Text} from "./data.js" */
 /** @import {Picture, Unit} from "./picture.js" */
 
@@ -49,6 +49,7 @@ export function sentenceOf({ row, words, own, marks, link, from, to }) {
   const values = { word: named(row, from) };
   const best = words[0];
   const [mark] = marks;
+  if (isDerived()) return byMeasure(values, link, to);
   if (!best || !link || Math.max(best.weight, own, mark?.weight ?? 0) < LEAST)
     return phrase("{word} has nothing to look at yet.", values);
   const all = { ...values, share: strong(link.weight), target: named(link.unit, to) };
@@ -75,11 +76,28 @@ export function sentenceOf({ row, words, own, marks, link, from, to }) {
   return mainly(all, to);
 }
 
+/** @param {Object<string, any>} values @param {Look | undefined} link @param {Text} to */
+function byMeasure(values, link, to) {
+  if (!link || link.weight <= 0)
+    return phrase("By this measure there is nothing in the row of {word}.", values);
+  return phrase("By this measure {target} has {share} of the row of {word}.", {
+    ...values,
+    share: strong(link.weight),
+    target: named(link.unit, to),
+  });
+}
+
 /** @param {Object<string, any>} values @param {Text} to */
 function mainly(values, to) {
-  const { kind, recurrent, shape } = layer().data;
+  const { kind, recurrent, shape, query } = layer().data;
   if (kind === "cross" && to.backdrop && shape[0] === 1)
     return phrase("To decide, the model takes {share} from {target}.", values);
+  // A row of queries belongs to the word just read, a row of an alignment to the word it chose.
+  if (kind === "cross" && query !== null)
+    return phrase(
+      "Having read {word}, the decoder takes {share} of what it looks up from {target}.",
+      values,
+    );
   if (kind === "cross")
     return phrase(
       "To write {word}, the model takes {share} of what it reads from {target}.",

@@ -3,7 +3,7 @@
 
 import { make } from "./dom.js";
 import { t } from "./language.js";
-import { layer, picture, readyHead, textsOf } from "./model.js";
+import { layer, numberName, picture, readyHead, textsOf } from "./model.js";
 import { rowTable } from "./picture.js";
 import { isMasked, ShownRow } from "./shownrow.js";
 import { state } from "./state.js";
@@ -24,7 +24,7 @@ let shown;
 export const thingView = {
   build,
   update,
-  table: () => rowTable(picture(), state.query),
+  table: () => rowTable(picture(), state.query, numberName()),
   svg: () => thingSvg(to.element.hidden ? from : to, shown.told.textContent),
 };
 

@@ -37,6 +37,7 @@ export function togetherNames() {
   const own = [["", nameOf(head())]];
   if (layer().tiles || queries * keys > MOST_CELLS) return own;
   const rolls =
+    !state.measure &&
     state.sinks &&
     subject().layers.length > 1 &&
     queries <= MOST_ROLLED &&

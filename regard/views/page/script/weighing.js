@@ -5,10 +5,26 @@ import { css, isDark, lookup, place } from "./colour.js";
 import { make, number, shown } from "./dom.js";
 import { formula } from "./formula.js";
 import { t } from "./language.js";
+import { formulaOf, measure } from "./measures.js";
 import { tokenOf } from "./model.js";
 import { state } from "./state.js";
 import { mask } from "./whatif.js";
 /** @import {Focus} from "./steps.js" */
+
+/** A row of a measure, which stands in place of the weights. @param {Focus} focus */
+export function shares(focus) {
+  const row = focus.now.weights;
+  const most = Math.max(...row, 1e-9);
+  const { title, formula: text, said } = measure(state.measure);
+  return step(
+    "=",
+    t("Derived, not weights: {title} ", { title }),
+    "derived",
+    said,
+    formulaOf(text),
+    keyTable(focus, [t("share"), t("as a bar")], (j) => [digits(row[j], j), bar(row[j], most)]),
+  );
+}
 
 /** @param {Focus} focus */
 export function weights(focus) {

@@ -2,6 +2,7 @@
 
 import { fillOptions, make, number, put, say, shown, tokenText } from "./dom.js";
 import { t } from "./language.js";
+import { buildMeasures, updateMeasures } from "./measures.js";
 import { head, layer, layerName, model, nameOf, picture } from "./model.js";
 import { subject, subjectNames, textsOf, tokenOf } from "./model.js";
 import { moveHead } from "./move.js";
@@ -55,6 +56,7 @@ export function buildWhere() {
         step("›", t("The head after (])"), () => moveHead(1)),
       ),
       make("span", { class: "link-field" }, parts.link, parts.strongest),
+      buildMeasures(),
       make("label", { class: "check" }, parts.words, t("Words")),
       make("label", { class: "check" }, parts.sinks, t("Hide sinks")),
       parts.find,
@@ -117,6 +119,7 @@ export function updateWhere() {
     layer().heads.map((h) => String(h.number)),
     state.head,
   );
+  updateMeasures();
   parts.subject.closest("label").hidden = model.subjects.length < 2;
   parts.layer.closest("label").hidden = layers.length < 2;
   parts.head.closest(".buttons").hidden = layer().heads.length < 2;

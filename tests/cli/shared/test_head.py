@@ -235,54 +235,6 @@ main(["explain", "the cat", *{given!r}])
     assert done.stderr.count("\n") == 1
 
 
-def test_the_whole_way_of_a_word(tmp_path: Path) -> None:
-    """The translator that comes with regard: to the next word, and who said it; JSON beside it."""
-    file = tmp_path / "way.json"
-    done = regard(
-        *("explain", "Der Hund schläft.", "--whole", "--parts", "--model", "transformer"),
-        *("--word", "dog", "--top", "3", "--json", file),
-    )
-    assert done.returncode == 0, done.stderr
-    text = flat(done.stdout)
-    assert "'▁is'" in text
-    assert "Who said '▁is'?" in text
-    assert "Proof: in every token the 9 sums above hold" in text
-    assert max(map(cell_len, done.stdout.splitlines())) <= 80
-    content = json.loads(file.read_text(encoding="utf-8"))
-    assert len(content["predictions"]) == 3
-    assert content["parts"]["difference"] < 1e-4
-
-
-@pytest.mark.usefixtures("minilm")
-def test_two_sentences_compared() -> None:
-    done = regard("explain", TIRED, "--whole", "--word", "it", "--compare", WIDE)
-    assert done.returncode == 0
-    similarity = re.search(r"s · s' = ([\d.]+)", done.stdout)
-    assert similarity is not None
-    assert 0.5 < float(similarity[1]) < 1
-    assert "384 numbers of the last vector" in flat(done.stdout)
-
-
-@pytest.mark.parametrize(
-    ("given", "error"),
-    [
-        (["--parts"], "--parts does not apply here: it goes with --whole"),
-        (["--whole", "--head", "1"], "--head does not apply here: --whole follows a word"),
-        (["--whole", "--said", "x"], "--said names the word whose logit is split"),
-        (["--whole", "--model", "lstmn"], "'lstmn' is recurrent (lstmn)"),
-        (["--whole", "--model", "transformer", "--layer", "3"], "layers are counted from 0"),
-        (["--whole", "--model", "transformer", "--word", "xyz"], "'xyz' is not one of the words"),
-        (["--whole", "--parts"], "minilm puts out the sentence vector: only the score of a word"),
-    ],
-)
-@pytest.mark.usefixtures("minilm")
-def test_what_the_whole_way_does_not_take(given: list[str], error: str) -> None:
-    done = regard("explain", TIRED, *given)
-    assert done.returncode == 2
-    assert error in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-
-
 def test_a_decoder(tmp_path: Path) -> None:
     save(tmp_path / "llama", "Llama")
     page = tmp_path / "page.html"
@@ -301,11 +253,78 @@ def test_a_decoder(tmp_path: Path) -> None:
     assert forms.returncode == 0, forms.stderr
 
 
+GERMAN = "Der Hund schläft im Garten."
+
+
+def test_what_a_translator_takes_from_the_source(tmp_path: Path) -> None:
+    files = tmp_path / "page.html", tmp_path / "trace.json"
+    asked = ("explain", GERMAN, "--model", "transformer", "--part", "cross", "--word", "dog")
+    done = regard(*asked, "--html", files[0], "--json", files[1])
+    assert done.returncode == 0, done.stderr
+    text = flat(done.stdout)
+    assert text.startswith("transformer, cross-attention, layer 1, head 3 (3 layers of 4 heads")
+    assert "to a content word of the source, '▁schl': 0.785" in text
+    assert "q = W_Q x, k = W_K m, v = W_V m" in text
+    assert "m of ▁schl [" in text
+    assert "the model's own kernel mixed the same values with the same weights: 1,728" in text
+    assert max(map(cell_len, done.stdout.splitlines()[:-1])) <= 80
+    trace = Trace.from_dict(json.loads(files[1].read_text(encoding="utf-8")))
+    assert trace.value("weights").shape == (4, 9, 8)
+    assert trace["weights"].labels["key"][:2] == ["▁Der", "▁Hund"]
+    assert trace["weights"].labels["query"][:2] == ["<s>", "▁The"]
+    page = files[0].read_text(encoding="utf-8")
+    start = re.search(r'"start":(\{.*?\})', page)
+    assert start is not None
+    chosen = json.loads(start[1])
+    layers = re.findall(r'"number":(\d+),"kind":"(\w+)","part":"(\w+)"', page)
+    assert layers[chosen["layer"]] == ("1", "cross", "decoder")
+    assert (chosen["head"], chosen["query"], chosen["key"]) == (3, 2, 2)
+    forms = regard(*asked, "--form", "both", "--head", "3", "--layer", "1")
+    assert "What does '▁dog' take from each word of the source?" in forms.stdout
+    assert "Matrix form: k = W_K m   (8 × 48)" in forms.stdout
+
+
+def test_two_sources_beside_each_other() -> None:
+    done = regard(
+        *("explain", GERMAN, "--compare", "Der Hund schläft in der Küche."),
+        *("--model", "transformer", "--target", "The dog is sleeping", "--word", "dog"),
+    )
+    assert done.returncode == 0, done.stderr
+    text = flat(done.stdout)
+    assert text.count("<s> ▁The ▁dog ▁is ▁sleeping") == 2
+    assert re.search(r"'▁dog' gives '▁schl' 0.\d+ in the first sentence and 0.\d+ in the", text)
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        (["--part", "cross", "--word", "Hund"], "'Hund' is not one of the words"),
+        (["--part", "encoder", "--target", "a dog"], "--target is what the decoder reads"),
+        (["--part", "cross", "--layer", "3"], "transformer has 3 layers, counted from 0"),
+        (["--part", "cross", "--whole"], "--part does not apply here: --whole follows the"),
+        (["--part", "cross", "--target", " "], "there is no word in the text"),
+    ],
+)
+def test_what_a_translator_is_not_asked(given: list[str], error: str) -> None:
+    done = regard("explain", GERMAN, "--model", "transformer", *given)
+    assert done.returncode == 2
+    assert error in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_model_without_a_decoder_has_no_parts(tiny: Path) -> None:
+    done = regard("explain", TIRED, "--model", tiny, "--part", "cross")
+    assert done.returncode == 2
+    assert (
+        "--part does not apply here: it is for models with an encoder and a decoder" in done.stderr
+    )
+
+
 def test_the_encoder_of_regards_own_translator() -> None:
     done = regard("explain", "Der Hund schläft im Garten.", "--model", "transformer")
     assert done.returncode == 0, done.stderr
     text = flat(done.stdout)
-    assert text.startswith("transformer, layer ")
+    assert text.startswith("transformer, encoder, layer ")
     assert "the model's own kernel mixed the same values" in text
     refused = regard("explain", "Der Hund schläft.", "--model", "bahdanau")
     assert refused.returncode == 2

@@ -1,4 +1,4 @@
-"""Model: one head of a real model as a worked example, and the proof that its numbers are real.
+"""Computed: one head of a BERT model as a worked example, computed by regard itself, and proved.
 
 One pass in float64 with every step recorded gives everything that is shown. The proof is the pass
 that the model always makes, in float32, with the fused kernel and nothing recorded. What can be
@@ -8,14 +8,14 @@ known to be wrong without the weights (the text, a word, a layer) is said before
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from regard.errors import DataError, RegardError
-from regard.inside.explain.link import Choice, choose
+from regard.errors import DataError
+from regard.inside.explain.explained import Explained, Proof, check_place
+from regard.inside.explain.link import choose
 from regard.inside.find import find
 from regard.inside.pinned import PINNED
 from regard.models.bert.config import is_bert, read_config
@@ -23,8 +23,7 @@ from regard.pieces.pieces import Pieces
 from regard.pieces.text import check_length, load_tokenizer, read_text
 from regard.pieces.unknown import Unknown
 from regard.record import record
-from regard.text import Word
-from regard.trace import Array, Trace
+from regard.trace import Trace
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -32,73 +31,6 @@ if TYPE_CHECKING:
     from regard.models.bert.encoder import BertEncoder
 
 EMBEDDING = ("word_vectors", "position_vectors", "type_vectors", "embedding")
-
-
-@dataclass(frozen=True)
-class Proof:
-    """How far the explained numbers are from those of the model's own forward pass."""
-
-    numbers: int
-    """How many were compared: queries, keys, weights and output of the layer's heads, and what
-    the layer hands on."""
-    difference: float
-    """The largest difference."""
-    what: str = (
-        "the model's own forward pass (float32, fused attention, nothing recorded) gives the same "
-        "queries, keys, weights and outputs"
-    )
-    """What was compared."""
-
-
-@dataclass(frozen=True)
-class Explained:
-    """One head of one layer, for one word of one text."""
-
-    model: str
-    shape: tuple[int, int]
-    """Layers, and heads of each."""
-    reading: Pieces
-    layer: int
-    head: int
-    word: Word
-    to: Word
-    """The other word of the link."""
-    choice: Choice | None
-    """How layer and head were chosen, if they were not given."""
-    whole: Trace | None
-    """Every step of every layer, of a model that regard's own encoder computes."""
-    trace: Trace
-    """Those of the embedding and of this layer."""
-    proof: Proof
-
-    @property
-    def given(self) -> Array:
-        """What each token of the word gives to the other word, in this head."""
-        rows: Array = self.trace.value("weights")[self.head, self.word.start : self.word.stop]
-        given: Array = rows[:, self.to.start : self.to.stop].sum(-1)
-        return given
-
-    @property
-    def share(self) -> float:
-        """What the word gives to the other: the mean over its tokens."""
-        return float(self.given.mean())
-
-    @property
-    def token(self) -> int:
-        """The token whose steps are shown: of a word of several, the one that gives most."""
-        return self.word.start + int(self.given.argmax())
-
-    @property
-    def weights(self) -> Array:
-        """What that token gives to each token, in this head."""
-        row: Array = self.trace.value("weights")[self.head, self.token]
-        return row
-
-    @property
-    def scaled(self) -> Array:
-        """The scores that these weights are made of."""
-        row: Array = self.trace.value("scaled")[self.head, self.token]
-        return row
 
 
 def computes(name: str) -> bool:
@@ -111,7 +43,7 @@ def computes(name: str) -> bool:
     return found.gguf is None and is_bert(found.folder)
 
 
-class Model:
+class ComputedModel:
     """A BERT model on this machine, ready to be explained."""
 
     def __init__(self, name: str) -> None:
@@ -132,8 +64,18 @@ class Model:
 
     @cached_property
     def exact(self) -> BertEncoder:
-        """The model as it is explained, in float64."""
-        return deepcopy(self.single).double()
+        """The model as it is explained, in float64.
+
+        The vectors of all words, half of MiniLM, are shared: they are looked up, not computed with.
+        """
+        from torch.nn import Parameter
+
+        words = self.single.embedding.words.weight
+        copies = {
+            id(p): p if p is words else Parameter(p.double(), requires_grad=False)
+            for p in self.single.parameters()
+        }
+        return deepcopy(self.single, copies)
 
     def explain(
         self,
@@ -144,8 +86,7 @@ class Model:
         head: int | None = None,
     ) -> Explained:
         """The steps of one head for ``word``; what is not given is chosen by its strongest link."""
-        self._check("layer", layer, self.shape[0])
-        self._check("head", head, self.shape[1])
+        check_place(self.name, self.shape, layer, head)
         reading = self.read(text)
         place = None if word is None else reading.word(word)[0]
         target = None if to is None else reading.word(to)[0]
@@ -179,13 +120,6 @@ class Model:
         if all(reading.silent):
             raise DataError(f"nothing can be explained: {Unknown(reading).note(self.name)}")
         return reading
-
-    def _check(self, name: str, number: int | None, count: int) -> None:
-        if number is not None and not 0 <= number < count:
-            raise RegardError(
-                f"{self.name} has {count} {name}s, counted from 0: {name} must be from 0 to "
-                f"{count - 1}, got {number}"
-            )
 
     def _recorded(self, reading: Pieces) -> Trace:
         import torch

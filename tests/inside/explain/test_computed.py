@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from torch import Tensor
 
 from regard.errors import DataError, RegardError, UnknownWordError
 from regard.inside.explain import captions
-from regard.inside.explain.model import Model, computes, forward_pass, proved
+from regard.inside.explain.computed import ComputedModel, computes, forward_pass, proved
 from regard.models.bert import file
 from regard.models.bert.encoder import BertEncoder
 from regard.text import Word
@@ -27,11 +29,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def model(folder: Path) -> Model:
-    return Model(str(folder))
+def model(folder: Path) -> ComputedModel:
+    return ComputedModel(str(folder))
 
 
-def test_the_trace_is_computed_by_hand_again(model: Model) -> None:
+def test_the_trace_is_computed_by_hand_again(model: ComputedModel) -> None:
     """NumPy in float64, from the weights of the file alone: one head, from the sum of vectors."""
     found = model.explain(SENTENCE, "it", layer=0, head=3)
     trace = found.trace
@@ -55,7 +57,7 @@ def test_the_trace_is_computed_by_hand_again(model: Model) -> None:
     np.testing.assert_allclose(np.exp(found.scaled), e[found.token], atol=1e-9)
 
 
-def test_the_trace_holds_one_layer(model: Model) -> None:
+def test_the_trace_holds_one_layer(model: ComputedModel) -> None:
     found = model.explain(SENTENCE, "it", layer=2, head=1)
     assert found.trace.mechanism == "tiny layer 2 head 1"
     assert {step.scope.split("/")[0] for step in found.trace} == {"", "layer 2"}
@@ -63,7 +65,7 @@ def test_the_trace_holds_one_layer(model: Model) -> None:
     assert found.trace.tokens == found.reading.labels
 
 
-def test_the_proof_sees_a_wrong_number(model: Model) -> None:
+def test_the_proof_sees_a_wrong_number(model: ComputedModel) -> None:
     found = model.explain(SENTENCE, "it", layer=1, head=1)
     n, width, heads = 15, 35, 5
     assert found.proof.numbers == n * (4 * width + heads * n)
@@ -75,7 +77,7 @@ def test_the_proof_sees_a_wrong_number(model: Model) -> None:
         assert proved(found.trace, wrong).difference == pytest.approx(0.5, abs=1e-3)
 
 
-def test_the_figures_of_minilm(real: Model) -> None:
+def test_the_figures_of_minilm(real: ComputedModel) -> None:
     """it → animal, with layers and heads counted from 0."""
     tired = real.explain(SENTENCE, "it")
     assert tired.choice is not None
@@ -91,7 +93,7 @@ def test_the_figures_of_minilm(real: Model) -> None:
         assert found.proof.difference < 1e-4
 
 
-def test_mistakes(model: Model, folder: Path) -> None:
+def test_mistakes(model: ComputedModel, folder: Path) -> None:
     with pytest.raises(RegardError, match="tiny has 3 layers, counted from 0: layer must be from"):
         model.explain(SENTENCE, layer=3)
     with pytest.raises(RegardError, match=r"tiny has 5 heads, counted from 0: .* got 5"):
@@ -106,6 +108,18 @@ def test_mistakes(model: Model, folder: Path) -> None:
         model.explain("猫 CC(=O)O")
 
 
+def test_the_exact_model_shares_the_vectors_of_words_and_computes_as_a_whole_copy(
+    folder: Path,
+) -> None:
+    model = ComputedModel(str(folder))
+    ids = torch.tensor(model.read(SENTENCE).ids)
+    whole = deepcopy(model.single).double()
+    words = model.exact.embedding.words.weight
+    assert words is model.single.embedding.words.weight
+    assert {p.dtype for p in model.exact.parameters() if p is not words} == {torch.float64}
+    assert torch.equal(model.exact(ids).last, whole(ids).last)
+
+
 def test_each_pass_is_made_once_and_the_weights_are_read_once(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,7 +128,7 @@ def test_each_pass_is_made_once_and_the_weights_are_read_once(
     forward, read = BertEncoder.forward, file.read_tensors
 
     def counted(self: BertEncoder, ids: Tensor, **options: Any) -> Any:
-        passes.append(str(self.embedding.words.weight.dtype))
+        passes.append(str(self.embedding.norm.weight.dtype))
         return forward(self, ids, **options)
 
     def reading(where: Path) -> Any:
@@ -123,7 +137,7 @@ def test_each_pass_is_made_once_and_the_weights_are_read_once(
 
     monkeypatch.setattr(BertEncoder, "forward", counted)
     monkeypatch.setattr(file, "read_tensors", reading)
-    model = Model(str(folder))
+    model = ComputedModel(str(folder))
     assert reads == []
     first = model.explain(SENTENCE, "it")
     assert passes == ["torch.float64", "torch.float32"], "the one that is shown, and its proof"
@@ -134,7 +148,7 @@ def test_each_pass_is_made_once_and_the_weights_are_read_once(
     assert {s.scope.split("/")[0] for s in first.whole} == {"", "layer 0", "layer 1", "layer 2"}
 
 
-def test_a_word_of_several_tokens(model: Model) -> None:
+def test_a_word_of_several_tokens(model: ComputedModel) -> None:
     text = "the unbelievable cat didn't"
     found = model.explain(text, "unbelievable", "didn't", layer=1, head=2)
     assert (found.word, found.to) == (Word("unbelievable", 2, 6), Word("didn't", 7, 10))
@@ -161,7 +175,7 @@ def test_a_word_of_several_tokens(model: Model) -> None:
     assert change.endswith(f"in the first sentence and {again:.3f} in the second.")
 
 
-def test_escapes_are_written_once(model: Model) -> None:
+def test_escapes_are_written_once(model: ComputedModel) -> None:
     found = model.explain(r"it was \ too", "\\", layer=0, head=0)
     assert captions.format_question(found) == r"What does '\' take from each token?"
     assert r"of '\' to" in captions.format_choice(found)

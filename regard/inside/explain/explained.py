@@ -1,0 +1,108 @@
+"""Explained: one head of a model for one word: its steps, how it was chosen, its proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from regard.errors import RegardError
+from regard.inside.explain.link import Choice
+from regard.pieces.pieces import Pieces
+from regard.text import Word
+from regard.trace import Array, Trace
+
+
+@dataclass(frozen=True)
+class Proof:
+    """How far the explained numbers are from those of the model's own forward pass."""
+
+    numbers: int
+    """How many were compared: queries, keys, weights and output of the layer's heads, and what
+    the layer hands on."""
+    difference: float
+    """The largest difference."""
+    what: str = (
+        "the model's own forward pass (float32, fused attention, nothing recorded) gives the same "
+        "queries, keys, weights and outputs"
+    )
+    """What was compared."""
+
+
+@dataclass(frozen=True)
+class Explained:
+    """One head of one layer, for one word of one text."""
+
+    model: str
+    shape: tuple[int, int]
+    """Layers, and heads of each."""
+    reading: Pieces
+    """The text whose words attend."""
+    layer: int
+    head: int
+    word: Word
+    to: Word
+    """The other word of the link."""
+    choice: Choice | None
+    """How layer and head were chosen, if they were not given."""
+    whole: Trace | None
+    """Every step of every layer, of a model that regard's own encoder computes."""
+    trace: Trace
+    """Those of the embedding and of this layer."""
+    proof: Proof
+    part: str = ""
+    """Of a model with an encoder and a decoder: whose attention, or "cross"."""
+    source: Pieces | None = None
+    """What the encoder read, if the words are those of a decoder."""
+
+    @property
+    def crosses(self) -> bool:
+        """Whether the words attend to another text than their own."""
+        return self.part == "cross"
+
+    @property
+    def keys(self) -> Pieces:
+        """The text that is attended to."""
+        return self.source if self.crosses and self.source is not None else self.reading
+
+    @property
+    def given(self) -> Array:
+        """What each token of the word gives to the other word, in this head."""
+        rows: Array = self.trace.value("weights")[self.head, self.word.start : self.word.stop]
+        given: Array = rows[:, self.to.start : self.to.stop].sum(-1)
+        return given
+
+    @property
+    def share(self) -> float:
+        """What the word gives to the other: the mean over its tokens."""
+        return float(self.given.mean())
+
+    @property
+    def token(self) -> int:
+        """The token whose steps are shown: of a word of several, the one that gives most."""
+        return self.word.start + int(self.given.argmax())
+
+    @property
+    def weights(self) -> Array:
+        """What that token gives to each token, in this head."""
+        row: Array = self.trace.value("weights")[self.head, self.token]
+        return row
+
+    @property
+    def scaled(self) -> Array:
+        """The scores that these weights are made of."""
+        row: Array = self.trace.value("scaled")[self.head, self.token]
+        return row
+
+
+def check_place(name: str, shape: tuple[int, int], layer: int | None, head: int | None) -> None:
+    """Raise if the model of this ``shape`` (layers, heads) has no such layer or head."""
+    for what, number, count in (("layer", layer, shape[0]), ("head", head, shape[1])):
+        if number is not None and not 0 <= number < count:
+            raise RegardError(
+                f"{name} has {count} {what}s, counted from 0: {what} must be from 0 to "
+                f"{count - 1}, got {number}"
+            )
+
+
+def place_of(name: str, part: str) -> str:
+    """The model and, of one with an encoder and a decoder, which attention of it."""
+    return name + {"": "", "cross": ", cross-attention"}.get(part, f", {part}")
