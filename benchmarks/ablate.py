@@ -8,7 +8,8 @@ word without each of its 144 heads. The same numbers in four ways, in turn:
     hooked     Hugging Face's model, for each head one pass with a hook before the projection of
                its layer that sets the head's part to zero; scores of the last position alone
     lens       the same with TransformerLens's bridge (pip install transformer-lens), if it is there
-    regard     the engine of `regard ablate`: the heads of a layer as one batch, from it on
+    regard     the engine of `regard ablate`: the heads of a layer as one batch, from it on, its
+               attention shared
     estimate   one backward pass for all heads
 
 The peers' time is that of some of their passes, spread over all layers, times 144 / how many: each
@@ -73,6 +74,8 @@ def measure(model: Any, length: int, rounds: int) -> list[Goal]:
     ways: dict[str, Callable[[], Tensor]] = {"hooked": lambda: hooked(model, trial)}
     if (lens := bridge(model)) is not None:
         ways["lens"] = lambda: lensed(lens, trial)
+    else:
+        print("TransformerLens: not measured here (pip install transformer-lens; it needs the hub)")
     ways["regard"] = lambda: ours(trial)
     ways["estimate"] = lambda: torch.tensor([*estimated(trial, "probability")[1].values()])
     least: dict[str, float] = {}
@@ -125,12 +128,14 @@ def hooked(model: Any, trial: WordTrial) -> Tensor:
 
 
 def bridge(model: Any) -> Any:
-    """The same model under TransformerLens's bridge; None if that is not installed."""
+    """The same model under TransformerLens's bridge; None if that is not installed, or does not get
+    the configuration that it asks the hub for."""
     try:
         from transformer_lens.model_bridge import TransformerBridge
-    except ImportError:
+
+        return TransformerBridge.boot_transformers("gpt2", hf_model=model, device="cpu")
+    except (ImportError, OSError):
         return None
-    return TransformerBridge.boot_transformers("gpt2", hf_model=model, device="cpu")
 
 
 @torch.inference_mode()

@@ -1,23 +1,25 @@
 """How cost grows: time and memory against tokens, heads, sentence length and batch, as pictures.
 
-    python benchmarks/growth.py [--folder docs/images] [tokens heads length batch]
+    python benchmarks/growth.py [--folder docs/images] [--points FILE] [tokens heads length batch]
 
     tokens  a plain pass of a small model (2 layers of 8 heads and 2 key heads of 64, random
             weights), the same observed, `look`, a page from the pass to the file, and `serve`
             from the pass to the overview
-    heads   the same of one layer, 1,024 tokens, 2 to 64 heads of 32
+    heads   the same of one layer, 512 tokens, 2 to 32 heads of 32
     length  a training step of LSTMN, SimpleRNN + self-attention and nn.LSTM: batch 8, width 128
     batch   decoding with beam 5: the shipped Transformer and Bahdanau's design, sentences alike
 
 Each point is measured in a process of its own, forked from one that has everything loaded: seconds
 of the processor, one thread, the least of some runs; memory is the most that the process rose by.
 An exponent p means that the cost grows as x^p: the slope of a line through the upper half of the
-points, both axes logarithmic. Each kind becomes growth-KIND.png.
+points, both axes logarithmic. Each kind becomes growth-KIND.png. With ``--points`` what is measured
+is kept in a file, and what stands in it is not measured again.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import multiprocessing
 import tempfile
@@ -42,8 +44,8 @@ from regard.recurrent import LSTMN, SelfAttentiveRNN
 from regard.store.shipped import find_translator
 from regard.views.page.file import save_html
 
-TOKENS = (256, 512, 1024, 2048, 4096, 8192)
-HEADS, HEADS_AT = (2, 4, 8, 16, 32, 64), 1024
+TOKENS = (256, 512, 1024, 2048, 4096)
+HEADS, HEADS_AT = (2, 4, 8, 16, 32), 512
 LENGTHS = (16, 32, 64, 128, 256, 512)
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128)
 ENOUGH = 0.3
@@ -54,8 +56,10 @@ Run = Callable[[], object]
 
 
 class Point(NamedTuple):
-    """What was measured at one size."""
+    """What was measured of one line at one size."""
 
+    kind: str
+    name: str
     x: int
     seconds: float
     bytes: float
@@ -170,7 +174,7 @@ def train_step(network: Any, n: int) -> None:
 # ---- measuring, fitting, drawing
 
 
-def measured(run: Run, x: int) -> Point:
+def measured(run: Run) -> tuple[float, float]:
     """In a process of its own, so that memory given back by one run does not serve the next."""
     context = multiprocessing.get_context("fork")
     here, there = context.Pipe(duplex=False)
@@ -179,7 +183,7 @@ def measured(run: Run, x: int) -> Point:
     there.close()
     seconds, extra = here.recv()
     process.join()
-    return Point(x, seconds, extra)
+    return seconds, extra
 
 
 def measure(run: Run, to: Any) -> None:
@@ -223,7 +227,9 @@ def draw(lines: dict[str, list[Point]], label: str, path: Path) -> None:
         axes.set_xticks(ticks, [f"{x:,}" for x in ticks])
         axes.set_xlabel(label)
         axes.set_title("time, s" if unit == "seconds" else "memory, MB")
-        axes.legend(title="grows with exponent", fontsize="small", title_fontsize="small")
+        axes.legend(
+            title="grows with exponent", fontsize="small", title_fontsize="small", framealpha=0.6
+        )
     figure.savefig(path, dpi=110)
 
 
@@ -231,21 +237,34 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=", ".join(KINDS))
     parser.add_argument("--folder", type=Path, default=Path("docs/images"))
+    parser.add_argument("--points", type=Path, help="a file that keeps what was measured")
     options = parser.parse_args()
     torch.set_num_threads(1)
     for kind in options.kinds or KINDS:
-        runs, label = KINDS[kind]
-        lines: dict[str, list[Point]] = {}
-        for name, x, run in runs():
-            lines.setdefault(name, []).append(measured(run, x))
-        print(
-            f"\n{kind}: seconds and MB at {', '.join(f'{p.x:,}' for p in lines[name])}; exponents"
-        )
+        lines = measure_kind(kind, options.points)
+        sizes = ", ".join(f"{point.x:,}" for point in next(iter(lines.values())))
+        print(f"\n{kind}: seconds and bytes at {sizes}; exponent")
         for name, points in lines.items():
             for what in ("seconds", "bytes"):
                 cells = "".join(f"{getattr(p, what):>9.3g}" for p in points)
                 print(f"  {name:<28} {what:<8}{cells}   {exponent(points, what):.2f}")
-        draw(lines, label, options.folder / f"growth-{kind}.png")
+        draw(lines, KINDS[kind][1], options.folder / f"growth-{kind}.png")
+
+
+def measure_kind(kind: str, file: Path | None) -> dict[str, list[Point]]:
+    """By line, its points; those that stand in ``file`` are taken from there, new ones added."""
+    known = [] if file is None or not file.exists() else file.read_text("utf-8").splitlines()
+    points = [Point(*json.loads(line)) for line in known]
+    lines: dict[str, list[Point]] = {}
+    for name, x, run in KINDS[kind][0]():
+        found = [point for point in points if point[:3] == (kind, name, x)]
+        if not found:
+            found = [Point(kind, name, x, *measured(run))]
+            if file is not None:
+                with file.open("a", encoding="utf-8") as to:
+                    to.write(json.dumps(found[0]) + "\n")
+        lines.setdefault(name, []).append(found[-1])
+    return lines
 
 
 if __name__ == "__main__":

@@ -1,17 +1,21 @@
 """Training and decoding speed of the Transformer translator, beside its peers, in one run.
 
     python benchmarks/translate.py [--threads 1] [--rounds 5] [--batches 1 8 64] [--file german.txt]
+    python benchmarks/translate.py --pairs deu.txt.gz        (BLEU of each engine as well)
 
 Training: the same shape, batches, dropout and loss as a plain ``nn.Transformer`` loop; tokens/s,
 source and target counted. Decoding: the shipped Transformer, beam 5, beside CTranslate2 and Hugging
 Face's `generate` on the same weights (`regard export`), and on how many sentences they say the
-same. Every engine is given tokens, in the same batches.
+same. Every engine is given tokens, in the same batches. "regard" multiplies the shipped weights of
+8 bits as they are, "regard, float32" as 32 bits. With --pairs, BLEU of held-out Tatoeba pairs.
 """
 
 from __future__ import annotations
 
 import argparse
+import copy
 import math
+import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -21,9 +25,11 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
+from heldout import held_out
 from timing import interleaved
 from torch import Tensor, nn
 
+from regard.attention.kernel.stack import SWITCH
 from regard.models.translators.base import Translator
 from regard.models.translators.beam import translate_batch
 from regard.models.translators.builder import build
@@ -31,6 +37,8 @@ from regard.models.translators.config import sized
 from regard.pieces.tokenizer import EOS, PAD, Tokenizer
 from regard.store.exchange.export import export
 from regard.store.shipped import find_translator
+from regard.train.data.pairs import Pair
+from regard.train.tasks.metrics import bleu
 from regard.vectors.positions import sinusoidal
 
 VOCABULARY, BEAM, SENTENCES = 4000, 5, 64
@@ -126,7 +134,8 @@ def read_sentences(path: str, tokens: Tokenizer) -> list[list[int]]:
 Said = list[list[int]]
 
 
-def of_regard(model: Translator, sentences: Sentences) -> Said:
+def of_regard(model: Translator, weights: str, sentences: Sentences) -> Said:
+    os.environ[SWITCH] = weights
     said = []
     for rows in sentences:
         lengths = torch.tensor([len(row) for row in rows])
@@ -176,14 +185,32 @@ def of_ctranslate2(folder: str, kind: str, tokens: Tokenizer) -> Callable[[Sente
     return translate
 
 
+Engines = dict[str, Callable[[Sentences], Said]]
+
+
+def print_bleu(engines: Engines, pairs: list[Pair], tokens: Tokenizer) -> None:
+    """BLEU of each engine, batch 64, and on how many sentences it says what the first says."""
+    pairs = sorted(pairs, key=lambda pair: len(tokens.encode(pair.source)))
+    sentences = Sentences([[*tokens.encode(pair.source), EOS] for pair in pairs], 64)
+    print(f"\n{len(pairs):,} held-out pairs, beam {BEAM}           BLEU   the same")
+    first: Said = []
+    for name, engine in engines.items():
+        said = engine(sentences)
+        first = first or said
+        same = sum(a == b for a, b in zip(first, said, strict=True))
+        score = bleu([tokens.decode(row) for row in said], [pair.target for pair in pairs])
+        print(f"  {name:<38} {score.value:>8.2f}   {same:>6,}")
+
+
 def decode(options: argparse.Namespace, folder: str) -> None:
     """Print the sentences a second of each engine, and on how many it says what regard says."""
     model, tokens = find_translator("transformer")
     ids = read_sentences(options.file, tokens)
     export("transformer", "ctranslate2", f"{folder}/ctranslate2")
     export("transformer", "huggingface", f"{folder}/huggingface")
-    engines: dict[str, Callable[[Sentences], Said]] = {
-        "regard": partial(of_regard, model),
+    engines: Engines = {
+        "regard": partial(of_regard, model, ""),
+        "regard, float32": partial(of_regard, copy.deepcopy(model), "float32"),
         "CTranslate2, float32": of_ctranslate2(f"{folder}/ctranslate2", "float32", tokens),
         "CTranslate2, int8": of_ctranslate2(f"{folder}/ctranslate2", "int8", tokens),
     }
@@ -192,7 +219,7 @@ def decode(options: argparse.Namespace, folder: str) -> None:
     print(f"\ndecoding, beam {BEAM}, {len(ids)} sentences of {Path(options.file).name}")
     for batch in options.batches:
         sentences = Sentences(ids, batch)
-        own = of_regard(model, sentences)
+        own = engines["regard"](sentences)
         ways = {name: partial(engine, sentences) for name, engine in engines.items()}
         times = interleaved(ways, rounds=options.rounds)
         print(f"\nbatch {batch:<3}                 sentences/s   regard is   the same")
@@ -202,6 +229,8 @@ def decode(options: argparse.Namespace, folder: str) -> None:
                 f"  {name:<24} {len(ids) / taken.least:>8,.1f}   "
                 f"{taken.least / times['regard'].least:>7.2f} x   {same:>4} of {len(ids)}"
             )
+    if options.pairs:
+        print_bleu(engines, held_out(options.pairs, "test", 100_000, 0), tokens)
 
 
 def train(options: argparse.Namespace) -> None:
@@ -229,6 +258,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--batches", type=int, nargs="+", default=[1, 8, 64])
     parser.add_argument("--file", default=str(EVERYDAY))
+    parser.add_argument("--pairs", help="Tatoeba's German-English pairs, for BLEU")
     parser.add_argument("--no-training", dest="training", action="store_false")
     parser.add_argument("--no-huggingface", dest="huggingface", action="store_false")
     options = parser.parse_args()

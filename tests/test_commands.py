@@ -120,6 +120,10 @@ def stand_ins(folder: Path) -> None:
     (folder / "test.en").write_text("\n".join(english) + "\n")
     table = "".join(f"{e}\t{g}\n" for e, g in zip(english, german, strict=True))
     (folder / "deu.txt.gz").write_bytes(gzip.compress(table.encode()))
+    texts = [f"{line} {other}" for line, other in zip(english, german, strict=True)]
+    (folder / "descriptions.tsv").write_text(
+        "".join(f"{text}\t{line}\n" for text, line in zip(texts, english, strict=True))
+    )
     labels = ("good", "bad")
     (folder / "reviews.tsv").write_text(
         "".join(f"{labels[i % 2]}\t{line}\n" for i, line in enumerate(english))
@@ -150,6 +154,19 @@ def stand_ins(folder: Path) -> None:
     np.savez(folder / "digits.npz", images=pixels, labels=np.arange(60) % 2)
     Image.fromarray(pixels[0]).save(folder / "seven.png")
     Image.fromarray(pixels[1]).save(folder / "boot.png")
+    classes = np.repeat(np.repeat(chance.integers(0, 2, (60, 4, 4)), 2, 1), 2, 2)
+    np.savez(folder / "scenes.npz", images=pixels, labels=classes)
+    Image.fromarray(pixels[2]).save(folder / "scene.png")
+    tagged = "\n".join(
+        "".join(f"{word}\t{'X' if word.isalpha() else 'PUNCT'}\n" for word in line.split())
+        for line in english
+    )
+    for part in ("train", "test"):
+        (folder / f"en-{part}.conllu").write_text(tagged)
+    (folder / "weather.csv").write_text(
+        "date,warm,weather\n"
+        + "".join(f"{i},{i % 9},{'sun' if i % 9 > 4 else 'rain'}\n" for i in range(400))
+    )
     (folder / "load.csv").write_text(
         "hour,load\n" + "".join(f"{i},{i % 24 + i % 7}\n" for i in range(400))
     )

@@ -44,12 +44,17 @@ def watched() -> bool:
 def untouched(module: nn.Module, known: Collection[type], found: list[Tensor]) -> bool:
     """Whether a module, and all in it, is of a ``known`` class and computes as that class does
     when nobody trains it: no hook, no other forward. Its parameters are added to ``found``."""
-    if type(module) not in known or module.training or "forward" in module.__dict__:
-        return False
-    if module._forward_hooks or module._forward_pre_hooks:
-        return False
-    found += (p for p in module._parameters.values() if p is not None)
-    return all(untouched(m, known, found) for m in module._modules.values() if m is not None)
+    left = [module]
+    while left:  # some hundred modules before each sentence: no call is made for one
+        one = left.pop()
+        own = one.__dict__
+        if type(one) not in known or own["training"] or "forward" in own:
+            return False
+        if own["_forward_hooks"] or own["_forward_pre_hooks"]:
+            return False
+        found += [p for p in own["_parameters"].values() if p is not None]
+        left += [m for m in own["_modules"].values() if m is not None]
+    return True
 
 
 def hooked_everywhere() -> bool:

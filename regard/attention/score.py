@@ -92,12 +92,15 @@ def additive(
     v: Tensor,
     w_query: Tensor | None = None,
     w_key: Tensor | None = None,
+    *,
+    formula: str = "e[i,j] = v · tanh(W q_i + U k_j)",
 ) -> Tensor:
     """e[i,j] = v · tanh(W q_i + U k_j)  (Bahdanau et al. 2015, appendix A.1.2).
 
     ``w_query`` W is (hidden, query width), ``w_key`` U is (hidden, key width), ``v`` is (hidden,).
     Either matrix may be None: that side is already projected, as a decoder does that computes
     U k_j once per sentence. The form v · tanh(M [q_i; k_j]) is the same thing with M = [W  U].
+    ``formula`` says it in the caller's own letters, where it is noted.
     """
     q = query if w_query is None else query @ _hidden(w_query, v, query, "W", "query").mT
     k = key if w_key is None else key @ _hidden(w_key, v, key, "U", "key").mT
@@ -111,7 +114,7 @@ def additive(
         "scores",
         scores,
         axes=("query", "key"),
-        formula="e[i,j] = v · tanh(W q_i + U k_j)",
+        formula=formula,
         meaning="How well each key fits each query, by a small network with one hidden layer.",
     )
     return scores

@@ -11,13 +11,16 @@ from regard.cli.shared.numbers import Real, Whole
 from regard.errors import RegardError
 
 OPTIONS = {
-    "translate": ("pairs", "source", "target", "reverse", "beam", "length_penalty"),
+    "translate": ("pairs", "source", "target", "reverse", "beam", "length_penalty", "rouge"),
     "lm": ("text", "column"),
     "classify": ("data", "show"),
     "images": ("images",),
     "forecast": ("series",),
     "recommend": ("history",),
     "sounds": ("sounds",),
+    "label": ("data",),
+    "label-images": ("images",),
+    "label-series": ("series",),
 }
 """Which options go with which kind of model."""
 
@@ -30,17 +33,20 @@ OPTIONS = {
 @click.option("--reverse", is_flag=True, default=None, help="The table has the target first.")
 @click.option("--beam", type=Whole(1), help="Hypotheses kept; 5 unless given.")
 @click.option("--length-penalty", type=Real(0, 20), help="1 unless given.")
+@click.option(
+    "--rouge", is_flag=True, default=None, help="Of summaries: ROUGE, and what is copied."
+)
 @click.option("--text", metavar="FILE", help="Language model: a sentence a line.")
 @click.option("--column", type=Whole(1), help="Of a table with tabs: the text's column.")
-@click.option("--data", metavar="FILE", help="Classifier: a label and a sentence a line.")
+@click.option("--data", metavar="FILE", help="Classifier, labeller: labelled sentences.")
 @click.option(
     "--show",
     type=Whole(1),
     metavar="N",
     help="Also the first N sentences and the words that decided.",
 )
-@click.option("--images", metavar="DIR|FILE", help="Image classifier: labelled images.")
-@click.option("--series", metavar="FILE", help="Forecaster: a table with times and numbers.")
+@click.option("--images", metavar="DIR|FILE", help="Of images: labelled ones.")
+@click.option("--series", metavar="FILE", help="Of series: a table with times.")
 @click.option("--history", metavar="FILE", help="Recommender: where its table is now.")
 @click.option("--sounds", metavar="DIR", help="Sound classifier: labelled wav files.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write the figures as JSON.")
@@ -48,10 +54,11 @@ def evaluate(model: str, json_to: str | None, **options: Any) -> None:
     """Score a model on text that it has not seen.
 
     \b
-    A translator: BLEU and chrF, as a whole and by sentence length.
+    A translator: BLEU and chrF, as a whole and by sentence length; of summaries ROUGE.
     A language model: perplexity.
     A classifier, of sentences, images or sounds: accuracy, and which label was taken for which.
     A forecaster: MSE, MAE and MASE, beside the last value, the last season and a linear map.
+    A labeller: the share of right labels, beside the piece alone; F1 of names.
     A recommender: HR@10 and NDCG@10 of all items, beside two baselines.
 
     Without a file, what its own training set aside to test on is used.

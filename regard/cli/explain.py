@@ -13,6 +13,7 @@ from regard.cli.shared.input import read_text
 from regard.cli.shared.model import PARTS
 from regard.cli.shared.numbers import Real, Whole
 from regard.cli.shared.output import check_outputs
+from regard.cli.shared.step import explain_step
 from regard.cli.shared.whole import explain_way
 from regard.errors import RegardError
 from regard.files import check_readable
@@ -110,4 +111,7 @@ def explain(
         explain_way(text, options)
     else:
         options.refuse(*OF_WHOLE, why="it goes with --whole")
-        explain_head(text, options)
+        from regard.store.shipped import is_recurrent
+
+        explained = explain_step if is_recurrent(options.model) else explain_head
+        explained(text, options)

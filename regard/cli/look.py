@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from regard.cli.shared.input import read_text
-from regard.cli.shared.model import PARTS, exit_stopped, load_measured, load_model, look_at
+from regard.cli.shared.model import PARTS, exit_stopped, load_any, load_measured, look_at
 from regard.cli.shared.numbers import Whole
 from regard.cli.shared.output import check_outputs, say_written, write_json, write_page
 from regard.errors import RegardError
@@ -158,7 +158,7 @@ class LookOptions:
 def look(model: str, text: str | None, file: str | None, **given: Any) -> None:
     """What every head of MODEL does with TEXT (- reads standard input).
 
-    MODEL is an alias (minilm, smollm2), a folder, or a name on the hub.
+    MODEL is an alias (minilm, smollm2), a folder (also of 'regard train'), or a name on the hub.
 
     \b
     regard look minilm "The animal didn't cross the street because it was too tired"
@@ -256,7 +256,7 @@ def _write_page(to: str, found: Look, model: TextModel, text: str, options: Look
     if options.compares:
         text = text if options.compare is None else options.compare
         if options.compare_model is not None:
-            model = load_model(options.compare_model, predicts="gradient" in options.measures)
+            model = load_any(options.compare_model, predicts="gradient" in options.measures)
         tokens = model.read(text)
         both = found.request.part in ("decoder", "cross") and model.has_both
         target = model.target(tokens, options.target) if both else None

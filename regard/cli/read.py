@@ -13,6 +13,7 @@ import click
 from regard.cli.shared.decoding import check_sampling, decoding_options, sampling_of
 from regard.cli.shared.history import read_user
 from regard.cli.shared.input import texts_of
+from regard.cli.shared.labels import read_labelled_image, read_labelled_series, task_of
 from regard.cli.shared.numbers import Whole
 from regard.cli.shared.output import (
     check_outputs,
@@ -30,7 +31,10 @@ if TYPE_CHECKING:
 
     from regard.inside.imagereading import ImageVerdict
     from regard.models.continuation import Continuation
-    from regard.models.reading import SentenceReading, Verdict
+    from regard.models.reading import LabelReading, SentenceReading, Verdict
+    from regard.trace import Array
+
+    AnyReading = SentenceReading | Verdict | LabelReading
 
 INSTEAD = "use words that it was trained on, or train one on text that has these"
 
@@ -49,7 +53,7 @@ LONG = 500
 @click.option("--file", metavar="FILE", help="Read its lines; - is standard input.")
 @click.option("--image", metavar="FILE", help="Read an image, with a model of images.")
 @series_options
-@click.option("--at", metavar="TIME", help="With --series: forecast from this time on.")
+@click.option("--at", metavar="TIME", help="With --series: from this time on; X,Y: a patch.")
 @click.option("--user", metavar="USER", help="With a recommender: what it recommends, and why.")
 @click.option("--history", metavar="FILE", help="Of this table, not of the one it was trained on.")
 @click.option("--sound", metavar="FILE", help="Read a wav file, with a model of sounds.")
@@ -110,7 +114,8 @@ def read(
 
     Each line is one more word: the bits that it was unexpected by, and the words read so far with
     the attention that the new word gives them, in hundredths. A classifier shows its label and the
-    words that it decided by, a forecaster how a series goes on and what of it it looked at.
+    words that it decided by, a labeller the label of each word, a forecaster how a series goes on
+    and what of it it looked at.
     """
     table = SeriesOptions(series, channel, time, decimal, gaps)
     table.check()
@@ -122,13 +127,24 @@ def read(
                 "--series is read alone: of the other options it takes --model, --at, --layer, "
                 "--head, --json, --csv, --png, --html"
             )
+        if model is not None and task_of(model) == "label-series":
+            if csv_to or png:
+                raise RegardError("--csv and --png are of a forecast, and this is a labeller")
+            read_labelled_series(model, table, at, layer, head, json_to, html_to)
+            return
         asked = ForecastOptions(at, layer, head, json_to, html_to, csv_to, png)
         read_forecast(model or "forecaster", table, asked)
         return
-    for name, value in {"at": at, "csv": csv_to, "png": png}.items():
+    for name, value in {"csv": csv_to, "png": png}.items():
         if value is not None:
             raise RegardError(f"--{name} is of a forecast: it goes with --series")
     unlike = (file, everything or None, trace_to, words, *sentences)
+    if image is not None and model is not None and task_of(model) == "label-images":
+        _check_alone("image", "--at, --json, --html", *unlike, sound, user, history, layer, head)
+        read_labelled_image(model, image, at, json_to, html_to)
+        return
+    if at is not None:
+        raise RegardError("--at goes with --series, or with --image and a labeller")
     if sound is not None:
         _check_alone("sound", "--json, --html", *unlike, image, user, history, layer, head)
         read_sound(model, sound, json_to, html_to)
@@ -295,9 +311,7 @@ def _write_image_page(
     write_trace_page(to, verdict.trace, title, model, pieces, quietly, notes=[said])
 
 
-def _noted(
-    readings: Iterator[SentenceReading | Verdict],
-) -> Iterator[SentenceReading | Verdict]:
+def _noted(readings: Iterator[AnyReading]) -> Iterator[AnyReading]:
     """The same; once all are shown, what of the sentences was not in the model's vocabulary."""
     from regard.pieces.unknown import Unknown
 
@@ -310,53 +324,66 @@ def _noted(
 
 
 def _print(
-    readings: Iterator[SentenceReading | Verdict],
+    readings: Iterator[AnyReading],
     layer: int | None,
     head: int | None,
     everything: bool,
 ) -> None:
-    from regard.models.reading import SentenceReading
+    from regard.models.reading import SentenceReading, Verdict
     from regard.views.terminal.console import make_console
+    from regard.views.terminal.labels import print_labels
+    from regard.views.terminal.reading import print_reading
 
     console = make_console()
     for number, reading in enumerate(readings):
         if number:
             click.echo()
-        if isinstance(reading, SentenceReading):
-            _print_reading(reading, console, layer, head, everything)
-        else:
+        if isinstance(reading, Verdict):
             _print_verdict(reading, console)
+            continue
+        own = isinstance(reading, SentenceReading)
+        without = "how unexpected each word was" if own else "the label of each word"
+        for weights in _titled(reading, layer, head, everything, without):
+            if isinstance(reading, SentenceReading):
+                print_reading(reading.words, reading.surprisal, weights, console)
+            else:
+                likely = reading.probabilities.max(-1)
+                print_labels(reading.words, reading.said, likely, weights, console)
+            if everything:
+                click.echo()
+        if isinstance(reading, SentenceReading):
+            said = f"{reading.end:5.1f}  end of sentence; perplexity {reading.perplexity:.1f}"
+            click.echo(f"{said} per word")
 
 
-def _print_reading(
-    reading: SentenceReading,
-    console: Console,
+def _titled(
+    reading: SentenceReading | LabelReading,
     layer: int | None,
     head: int | None,
     everything: bool,
-) -> None:
-    from regard.views.terminal.reading import print_reading
+    without: str,
+) -> Iterator[Array | None]:
+    """The weights to show, one after the other, each below its title; None ``without`` any."""
+    from regard.models.reading import of_head
 
     layers, heads = reading.attention.shape[:2]
     if not layers:
         if layer is not None or head is not None or everything:
             raise RegardError(f"{reading.model} has no attention: it has no layer or head to show")
-        click.echo(f"{reading.model} has no attention: how unexpected each word was")
-        print_reading(reading.words, reading.surprisal, None, console)
+        click.echo(f"{reading.model} has no attention: {without}")
+        yield None
     elif everything:
         for k in range(layers):
             for h in range(heads):
                 click.echo(_title(reading, k, h if heads > 1 else None))
-                print_reading(reading.words, reading.surprisal, reading.weights(k, h), console)
-                click.echo()
+                yield of_head(reading.attention, k, h)
     else:
-        weights = reading.weights(layer, head)
+        weights = of_head(reading.attention, layer, head)
         click.echo(_title(reading, layers - 1 if layer is None else layer, head))
-        print_reading(reading.words, reading.surprisal, weights, console)
-    click.echo(f"{reading.end:5.1f}  end of sentence; perplexity {reading.perplexity:.1f} per word")
+        yield weights
 
 
-def _title(reading: SentenceReading, layer: int, head: int | None) -> str:
+def _title(reading: SentenceReading | LabelReading, layer: int, head: int | None) -> str:
     layers, heads = reading.attention.shape[:2]
     where = [f"layer {layer}"] if layers > 1 else []
     if heads > 1:

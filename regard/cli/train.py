@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +14,7 @@ from regard.errors import RegardError
 if TYPE_CHECKING:
     from regard.train.tasks.job import Job
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Command = Callable[..., Any]
 
 FLAGS = {
     "pairs": "data.pairs",
@@ -37,6 +37,7 @@ FLAGS = {
     "horizon": "data.horizon",
     "context": "data.context",
     "season": "data.season",
+    "state": "data.state",
     "time": "data.time",
     "decimal": "data.decimal",
     "gaps": "data.gaps",
@@ -70,8 +71,11 @@ FLAGS = {
     "freeze": "train.freeze",
 }
 """Options that are short for a setting."""
-PICTURES = ("images", "sounds")
-"""What classifiers read besides sentences; each is a setting of the data and a task."""
+KINDS = {
+    "classify": {"images": "images", "sounds": "sounds"},
+    "label": {"images": "label-images", "series": "label-series"},
+}
+"""What else a command reads besides sentences: a setting of the data, and the task of it."""
 
 SHARED = [
     click.option("--vocabulary", type=int, metavar="N", help="How many tokens."),
@@ -111,13 +115,41 @@ SHARED = [
     click.option("--tensorboard", is_flag=True, help="Also log for TensorBoard."),
 ]
 """Options of every kind of training."""
+TABLE = [
+    click.option("--context", type=int, metavar="N", help="How many steps to read."),
+    click.option("--columns", metavar="A,B", help="The columns of numbers; else all others."),
+    click.option("--time", metavar="NAME", help="The column of times; else date, time, …"),
+    click.option("--decimal", metavar="SIGN", help="What stands before decimals: . or ,"),
+    click.option("--gaps", metavar="WHAT", help="steps: each row is one step (trading days)."),
+]
+"""Options of how a series is read."""
+LEVEL = click.option(
+    "--level", metavar="LEVEL", help="Tokens are pieces (bpe), words (word), or as spaced (space)."
+)
+SEQUENCES = "simple-rnn, simple-rnn+attention, lstm, lstmn, transformer."
+"""The designs that read any sequence."""
 
 
-def shared(function: Function) -> Function:
-    """Give a command the options that all have."""
-    for option in reversed(SHARED):
-        function = option(function)
-    return function
+def with_options(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Give a command these options, in their order."""
+
+    def given(function: Command) -> Command:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return given
+
+
+def designed(
+    names: str = SEQUENCES, sizes: str = "tiny, small or base."
+) -> Callable[[Command], Command]:
+    """``--model`` and ``--size``, and behind them what all trainings take."""
+    return with_options(
+        click.option("--model", metavar="NAME", help=names),
+        click.option("--size", metavar="SIZE", help=sizes),
+        *SHARED,
+    )
 
 
 @click.group()
@@ -126,7 +158,8 @@ def train() -> None:
 
     'regard train translate --help' says what training a translator takes, 'regard train lm --help'
     what a language model takes, 'regard train classify --help' what a classifier takes, 'regard
-    train recommend --help' what a recommender takes.
+    train label --help' what a labeller takes, 'regard train recommend --help' what a recommender
+    takes.
     """
 
 
@@ -146,14 +179,11 @@ def train() -> None:
 @click.option("--test-pairs", metavar="FILE", help="A table to test on; else 1 % is set aside.")
 @click.option("--test-source", metavar="FILE", help="Instead: source sentences to test on,")
 @click.option("--test-target", metavar="FILE", help="and their translations.")
-@click.option(
-    "--model",
-    metavar="NAME",
-    help="word-by-word, encoder-decoder, bahdanau, lstmn-shallow, lstmn-deep, transformer.",
-)
-@click.option("--size", metavar="SIZE", help="tiny, small, or base: as in the original paper.")
 @click.option("--level", metavar="LEVEL", help="Tokens are pieces of words (bpe) or words (word).")
-@shared
+@designed(
+    "word-by-word, encoder-decoder, bahdanau, lstmn-shallow, lstmn-deep, transformer.",
+    "tiny, small, or base: as in the original paper.",
+)
 def translate(reverse: bool, **options: Any) -> None:
     """Train a translator on sentence pairs.
 
@@ -177,14 +207,8 @@ def translate(reverse: bool, **options: Any) -> None:
 @click.option(
     "--continuous", is_flag=True, default=None, help="Carry the state over from line to line."
 )
-@click.option(
-    "--model", metavar="NAME", help="simple-rnn, simple-rnn+attention, lstm, lstmn, transformer."
-)
-@click.option("--size", metavar="SIZE", help="tiny, small or base.")
-@click.option(
-    "--level", metavar="LEVEL", help="Tokens are pieces (bpe), words (word), or as spaced (space)."
-)
-@shared
+@LEVEL
+@designed()
 def lm(**options: Any) -> None:
     """Train a language model on a text.
 
@@ -208,17 +232,8 @@ def lm(**options: Any) -> None:
 @click.option("--vectors", metavar="FILE", help="Word vectors to start from, such as GloVe's.")
 @click.option("--valid", metavar="FILE", help="The same to validate on; else 1 % is set aside.")
 @click.option("--test", metavar="FILE", help="The same to test on; else 1 % is set aside.")
-@click.option(
-    "--model",
-    metavar="NAME",
-    help="words, simple-rnn, simple-rnn+attention, lstm, lstmn, transformer; "
-    "of images and sounds patches, conv, average.",
-)
-@click.option("--size", metavar="SIZE", help="tiny, small or base.")
-@click.option(
-    "--level", metavar="LEVEL", help="Tokens are pieces (bpe), words (word), or as spaced (space)."
-)
-@shared
+@LEVEL
+@designed(f"words, {SEQUENCES[:-1]}; of images and sounds patches, conv, average.")
 def classify(**options: Any) -> None:
     """Train a classifier on labelled sentences, images or sounds.
 
@@ -237,19 +252,38 @@ def classify(**options: Any) -> None:
 
 
 @train.command()
+@click.option("--data", metavar="FILE", help="A word and its label a line; CoNLL-U; - is stdin.")
+@click.option("--column", metavar="N|NAME", help="Of the labels; else upos, or the last.")
+@click.option("--images", metavar="FILE", help="Instead: an npz file, a label for each pixel.")
+@click.option("--series", metavar="FILE", help="Instead: a table of times, numbers and")
+@click.option("--state", metavar="NAME", help="this column: the state at each time.")
+@with_options(*TABLE)
+@click.option("--valid", metavar="FILE", help="The same to validate on; else a part is set aside.")
+@click.option("--test", metavar="FILE", help="The same to test on; else a part is set aside.")
+@LEVEL
+@designed(f"alone, conv, {SEQUENCES}")
+def label(**options: Any) -> None:
+    """Train a labeller: a label for each word, each patch of an image, each step of a series.
+
+    \b
+    regard train label --data en-train.conllu --test en-test.conllu -o runs/tags
+    regard train label --images scenes.npz -o runs/scenes
+    regard train label --series weather.csv --state weather -o runs/weather
+
+    Words stand one a line with their label, a blank line between sentences: CoNLL-U, or the word in
+    the first column and its label in the last. 'regard evaluate' gives the share of right labels
+    beside what the piece alone would say, 'regard read' the label of each and what it looked at.
+    All settings: 'regard docs label'.
+    """
+    run("label", options)
+
+
+@train.command()
 @click.option("--series", metavar="FILE", help="A table (CSV): a column of times, then numbers.")
 @click.option("--horizon", type=int, metavar="N", help="How many steps to forecast; else 24.")
-@click.option("--context", type=int, metavar="N", help="How many steps to read.")
 @click.option("--season", type=int, metavar="N", help="Steps of a season, where times do not say.")
-@click.option("--columns", metavar="A,B", help="The columns to forecast; else all but the times.")
-@click.option("--time", metavar="NAME", help="The column of times; else that named date, time, …")
-@click.option("--decimal", metavar="SIGN", help="What stands before decimals: . or ,")
-@click.option("--gaps", metavar="WHAT", help="steps: each row is one step (trading days).")
-@click.option(
-    "--model", metavar="NAME", help="simple-rnn, simple-rnn+attention, lstm, lstmn, transformer."
-)
-@click.option("--size", metavar="SIZE", help="tiny, small or base.")
-@shared
+@with_options(*TABLE)
+@designed()
 def forecast(**options: Any) -> None:
     """Train a forecaster on a series: numbers at equal distances in time.
 
@@ -269,11 +303,7 @@ def forecast(**options: Any) -> None:
 @click.option("--history", metavar="FILE", help="A table of user, item and time; tabs, or .csv.")
 @click.option("--columns", metavar="A=B,…", help="Names or numbers: user=1,item=2,time=4.")
 @click.option("--items", metavar="FILE", help="A table of items and their titles.")
-@click.option(
-    "--model", metavar="NAME", help="simple-rnn, simple-rnn+attention, lstm, lstmn, transformer."
-)
-@click.option("--size", metavar="SIZE", help="tiny, small or base.")
-@shared
+@designed()
 def recommend(**options: Any) -> None:
     """Train a recommender on what users had, item after item.
 
@@ -305,7 +335,7 @@ def run(task: str, options: dict[str, Any], reverse: bool = False) -> None:
     settings = gathered(config, flags, assignments)
     if reverse:
         settings["data"] = reversed_sides(settings.get("data", {}))
-    kind = _kind(settings, output, resume) if task == "classify" else task
+    kind = _kind(task, settings, output, resume)
     if find:
         from regard.train.run.findrate import find_rate, format_found
 
@@ -338,20 +368,22 @@ def run(task: str, options: dict[str, Any], reverse: bool = False) -> None:
         click.get_current_context().exit(130)
 
 
-def _kind(settings: dict[str, Any], output: str | None, resume: bool) -> str:
-    """Of what a classifier is: of what is given, or of what the run that goes on has."""
-    given = [kind for kind in PICTURES if kind in settings.get("data", {})]
-    if len(given) > 1:
-        raise RegardError("--images and --sounds are two kinds of data: give one")
+def _kind(task: str, settings: dict[str, Any], output: str | None, resume: bool) -> str:
+    """Of what a classifier or labeller is: what is given, or what the run has that goes on."""
+    kinds = KINDS.get(task, {})
+    given = [name for name in ("file", *kinds) if name in settings.get("data", {})]
+    if kinds and len(given) > 1:
+        names = " and ".join("--data" if name == "file" else f"--{name}" for name in given)
+        raise RegardError(f"{names} are two kinds of data: give one")
     if given:
-        return given[0]
+        return kinds.get(given[0], task)
     if resume and output is not None:
         from regard.store.folder import RunFolder
 
         folder = RunFolder(output)
-        task = folder.read_config().get("task") if folder.config.exists() else None
-        return task if task in PICTURES else "classify"
-    return "classify"
+        saved = folder.read_config().get("task") if folder.config.exists() else None
+        return str(saved) if saved in kinds.values() else task
+    return task
 
 
 def job_of(task: str) -> Job[Any, Any, Any, Any, Any]:
@@ -359,6 +391,8 @@ def job_of(task: str) -> Job[Any, Any, Any, Any, Any]:
     from regard.train.tasks.classify import Classify
     from regard.train.tasks.forecast import Forecasts
     from regard.train.tasks.images import ClassifyImages
+    from regard.train.tasks.label import LabelWords
+    from regard.train.tasks.labelpieces import LabelPatches, LabelSteps
     from regard.train.tasks.lm import Language
     from regard.train.tasks.recommend import Recommend
     from regard.train.tasks.sounds import ClassifySounds
@@ -366,5 +400,5 @@ def job_of(task: str) -> Job[Any, Any, Any, Any, Any]:
 
     jobs: list[Job[Any, Any, Any, Any, Any]]
     jobs = [Translate(), Language(), Classify(), ClassifyImages(), ClassifySounds(), Forecasts()]
-    jobs.append(Recommend())
+    jobs += [Recommend(), LabelWords(), LabelPatches(), LabelSteps()]
     return next(job for job in jobs if job.task == task)

@@ -11,7 +11,7 @@ from torch import Tensor
 from regard.errors import ConfigError
 from regard.inside.ablate.measure import rank_correlation
 from regard.models.language import LanguageModel
-from regard.models.reading import ATTENTION, attention_of
+from regard.models.reading import ATTENTION, attention_of, of_head
 from regard.pieces.ablation import Ablation, Effect
 from regard.pieces.history import Catalogue, History, history_pieces
 from regard.pieces.pieces import Pieces
@@ -44,17 +44,12 @@ class Recommendation:
 
     def weights(self, layer: int | None = None, head: int | None = None) -> Array | None:
         """(pieces,) of a layer, the last if not given, and a head, the mean if not given."""
-        layers, heads = self.attention.shape[:2]
-        for what, asked, count in (("layer", layer, layers), ("head", head, heads)):
-            if asked is not None and not layers:
+        if len(self.attention):
+            return of_head(self.attention, layer, head)
+        for what, asked in (("layer", layer), ("head", head)):
+            if asked is not None:
                 raise ConfigError(f"{self.model} has no attention: leave --{what} out")
-            if asked is not None and not 0 <= asked < count:
-                raise ConfigError(f"{what} must be from 0 to {count - 1}, got {asked}")
-        if not layers:
-            return None
-        chosen: Array = self.attention[-1 if layer is None else layer]
-        found: Array = chosen.mean(0) if head is None else chosen[head]
-        return found
+        return None
 
 
 @torch.no_grad()

@@ -23,7 +23,7 @@ from regard.store.folder import (
     load_language_model,
     load_translator,
 )
-from regard.store.shipped import find_folder
+from regard.store.shipped import OF_TEXT, find_folder
 
 
 class OwnLanguage(TextModel):
@@ -76,19 +76,23 @@ class OwnTranslator(TextModel):
         return Pieces(**(vars(written) | {"ids": ids})).after(SPECIAL[BOS], BOS)
 
 
-def load_own(name: str) -> TextModel:
+def load_own(name: str, *, recurrent: bool = False) -> TextModel:
     """The model of that name or run folder, which regard trained.
 
-    Recurrent designs have no layers whose parts could be added up, and are refused.
+    Recurrent designs have no layers whose parts could be added up, and are refused, unless
+    ``recurrent``: who asks for these steps through the words one by one.
     """
     folder = find_folder(name)
     config = RunFolder(folder).read_config()
     task, design = config["task"], config["model"]["model"]
-    if design != "transformer":
+    if task not in OF_TEXT:
+        raise ModelError(f"{name!r} holds a {task!r} run, which reads no text: see 'regard read'")
+    if design != "transformer" and not recurrent:
         verb = "translate" if task == "translate" else "read"
         raise ModelError(
-            f"{name!r} is recurrent ({design}): a word's vector is no sum of what layers added to "
-            f"it; 'regard {verb} --json -' gives every step of it"
+            f"{name!r} is recurrent ({design}): it has no layers of heads that add to a word's "
+            f"vector; 'regard {verb} --model {name}' shows what its words attend to, and 'regard "
+            "explain' without --whole a step of a design that attends"
         )
     if task == "translate":
         return OwnTranslator(name, *load_translator(folder), None)

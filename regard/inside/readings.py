@@ -1,4 +1,4 @@
-"""Readings: sentences as the language model or classifier of a name or run folder reads them."""
+"""Readings: sentences as the model of a name or run folder reads them."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from regard.errors import RegardError
-from regard.store.folder import RunFolder, load_classifier, load_language_model
+from regard.store.folder import RunFolder, load_classifier, load_language_model, load_word_labeller
 from regard.store.shipped import find_folder
 
 if TYPE_CHECKING:
-    from regard.models.reading import SentenceReading, Verdict
+    from regard.models.reading import LabelReading, SentenceReading, Verdict
 
 
 def readings_of(
     name: str, texts: Sequence[str], *, traced: bool = True
-) -> Iterator[SentenceReading | Verdict]:
+) -> Iterator[SentenceReading | Verdict | LabelReading]:
     """Each text as the model of that name or folder reads it; empty lines are left out.
 
     Unless ``traced``, only the attention is kept of what the model did.
@@ -25,13 +25,17 @@ def readings_of(
     wanted = [text for text in texts if text.strip()]
     if not wanted:
         raise RegardError("there is nothing to read: the text is empty or all white space")
-    if task not in ("classify", "lm"):
+    if task not in ("classify", "lm", "label"):
         raise RegardError(
-            f"{name!r} holds a {task!r} run: 'regard read' takes a language model or a classifier"
+            f"{name!r} holds a {task!r} run: of sentences 'regard read' takes a language model, a "
+            "classifier or a labeller"
         )
     # From here on with torch: what is refused was refused without it.
-    from regard.models.reading import judge_sentence, read_sentence
+    from regard.models.reading import judge_sentence, label_sentence, read_sentence
 
+    if task == "label":
+        labeller, tokens, _ = load_word_labeller(folder)
+        return (label_sentence(labeller, tokens, text, traced=traced) for text in wanted)
     if task == "classify":
         classifier, tokens = load_classifier(folder)
         return (judge_sentence(classifier, tokens, text, traced=traced) for text in wanted)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from regard.errors import DataError
 from regard.models.baselines import Baselines
 from regard.models.forecaster import Forecaster
+from regard.models.reading import attention_layers
 from regard.pieces.series import Forecast, Numbers, Series, spans
 from regard.record import record
 from regard.store.folder import RunFolder, load_forecaster
@@ -81,12 +82,5 @@ class SeriesReader:
 
 def _weights(trace: Trace, known: int) -> NDArray[np.float32]:
     """(layers, heads, future, past) of what the model noted."""
-    found = [s for s in trace if s.name == "attention"]
-    if not found:
-        found = [s for s in trace if s.path.endswith("self-attention/weights")]
-    layers = []
-    for step in found:
-        weights = step.value[0]
-        by_head = weights if weights.ndim == 3 else weights[np.newaxis]
-        layers.append(by_head[:, known:, :known])
+    layers = [heads[:, known:, :known] for heads in attention_layers(trace)]
     return np.array(layers, np.float32) if layers else np.zeros((0, 1, 0, known), np.float32)

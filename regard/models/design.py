@@ -1,8 +1,8 @@
-"""Design: which network reads the pieces of a language model or a classifier, and its shape."""
+"""Design: which network reads the pieces of a model, and its shape."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,6 +13,8 @@ DESIGNS = ("simple-rnn", "simple-rnn+attention", "lstm", "lstmn", "transformer")
 """In the order of their history, each recurrent one with its twin that attends."""
 ATTENTIVE = ("simple-rnn+attention", "lstmn")
 """Recurrent designs that attend to their own past."""
+STILL = ("words", "alone")
+"""Designs without a network over the pieces: every vector stays as it is."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class DesignConfig(ModelConfig):
     width: int
     """Of a vector that is read; the Transformer's d."""
     hidden: int = 0
-    """Recurrent designs: the width of the state."""
+    """Recurrent designs: the width of the state; conv: the numbers of a piece in each layer."""
     layers: int = 0
     """How many layers read one another."""
     heads: int = 0
@@ -57,8 +59,11 @@ class DesignConfig(ModelConfig):
 
     def _own(self) -> Iterator[str]:
         """What is wrong with the settings that only some designs have."""
-        numbers = {"transformer": ("layers", "heads", "feedforward"), "words": ()}
-        own = numbers.get(self.model, ("hidden", "layers"))
+        own: tuple[str, ...] = ("hidden", "layers")
+        if self.model == "transformer":
+            own = ("layers", "heads", "feedforward")
+        elif self.model in STILL:
+            own = ()
         for name in ("hidden", "layers", "heads", "feedforward"):
             value = getattr(self, name)
             if name in own:
@@ -92,6 +97,11 @@ class DesignConfig(ModelConfig):
         """The width of what the network gives for each vector."""
         return self.hidden or self.width
 
+    @property
+    def across(self) -> int:
+        """How many pieces stand in a row, if they form a grid; 0: all stand in one."""
+        return 0
+
 
 def shape(model: str, size: str, designs: tuple[str, ...] = DESIGNS) -> dict[str, Any]:
     """The settings of a design in a named size, to be changed one by one.
@@ -105,13 +115,27 @@ def shape(model: str, size: str, designs: tuple[str, ...] = DESIGNS) -> dict[str
         own |= {"form": "xc", "score": "additive"}
     if model == "transformer":
         own |= {"norm": "pre"}
-    return own if model == "words" else {"layers": 1} | own
+    return own if model in STILL else {"layers": 1} | own
+
+
+def widest(parameters: Callable[[int], int], equal: int) -> int:
+    """The most hidden units with which a design has at most ``equal`` parameters."""
+    least, most = 1, 4096
+    while least < most:
+        middle = (least + most + 1) // 2
+        if parameters(middle) <= equal:
+            least = middle
+        else:
+            most = middle - 1
+    return least
 
 
 WIDTHS = {"tiny": 64, "small": 112, "base": 150}
 
 _SHAPES: dict[str, dict[str, dict[str, int]]] = {
     "words": {"tiny": {}, "small": {}, "base": {}},
+    "alone": {"tiny": {}, "small": {}, "base": {}},
+    "conv": {size: {"layers": 2} for size in WIDTHS},
     "simple-rnn": {"tiny": {"hidden": 247}, "small": {"hidden": 491}, "base": {"hidden": 300}},
     "simple-rnn+attention": {
         "tiny": {"hidden": 155},

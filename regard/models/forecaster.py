@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.models.config import check_size, whole
-from regard.models.design import DESIGNS, DesignConfig
+from regard.models.design import DESIGNS, DesignConfig, widest
 from regard.models.dropout import Dropout
 from regard.models.stack import build_stack
 from regard.record import note
@@ -83,7 +83,9 @@ def sized_forecaster(
     given |= own
     if "hidden" not in given:
         equal = parameters(ForecastConfig(model="transformer", **full))
-        given["hidden"] = _equal_hidden(model, given, equal)
+        given["hidden"] = widest(
+            lambda hidden: parameters(ForecastConfig(model=model, hidden=hidden, **given)), equal
+        )
     return ForecastConfig(model=model, **given)
 
 
@@ -97,18 +99,6 @@ def parameters(config: ForecastConfig) -> int:
     """How many numbers are learned."""
     with torch.device("meta"):
         return sum(p.numel() for p in Forecaster(config).parameters())
-
-
-def _equal_hidden(model: str, given: dict[str, Any], equal: int) -> int:
-    """The hidden units with which a design has at most ``equal`` parameters."""
-    least, most = 1, 4096
-    while least < most:
-        middle = (least + most + 1) // 2
-        if parameters(ForecastConfig(model=model, hidden=middle, **given)) <= equal:
-            least = middle
-        else:
-            most = middle - 1
-    return least
 
 
 class Forecaster(nn.Module):

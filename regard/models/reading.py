@@ -13,13 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from regard.errors import ConfigError, DataError
 from regard.models.classifier import Classifier
+from regard.models.labeller import Labeller
 from regard.models.language import LanguageModel
 from regard.pieces.grouping import by_word
 from regard.pieces.pieces import Pieces
-from regard.pieces.text import learned_pieces
+from regard.pieces.text import learned_pieces, spaced_pieces
 from regard.pieces.tokenise import split
 from regard.pieces.tokenizer import BOS, EOS, SPECIAL, Tokenizer
 from regard.record import record
@@ -68,13 +70,7 @@ class SentenceReading:
 
     def weights(self, layer: int | None = None, head: int | None = None) -> Array:
         """(words, words) of a layer, the last if not given, and a head, the mean if not given."""
-        layers, heads = self.attention.shape[:2]
-        for what, asked, count in (("layer", layer, layers), ("head", head, heads)):
-            if asked is not None and not 0 <= asked < count:
-                raise ConfigError(f"{what} must be from 0 to {count - 1}, got {asked}")
-        chosen: Array = self.attention[-1 if layer is None else layer]
-        found: Array = chosen.mean(0) if head is None else chosen[head]
-        return found
+        return of_head(self.attention, layer, head)
 
     def summary(self) -> Trace:
         """Words, surprisal and attention as a trace, for other programs."""
@@ -88,20 +84,44 @@ class SentenceReading:
                 meaning="How many bits the model had not expected of each word.",
             )
         ]
-        labels = {"query": self.words, "key": self.words}
-        for k, weights in enumerate(self.attention):
-            one = len(weights) == 1
-            steps.append(
-                Step(
-                    "attention",
-                    weights[0] if one else weights,
-                    axes=("query", "key") if one else ("head", "query", "key"),
-                    labels=labels,
-                    formula="a[t,i]",
-                    meaning="How much of its attention each word gives to each word it can see.",
-                    scope=f"layer {k}",
-                )
-            )
+        steps += attention_steps(self.attention, self.words)
+        return Trace(steps, mechanism=self.model, tokens=self.words)
+
+
+@dataclass(frozen=True)
+class LabelReading:
+    """A sentence as a labeller read it: a label for each of its words."""
+
+    model: str
+    pieces: Pieces
+    labels: list[str]
+    """All that the model knows."""
+    probabilities: Array
+    """(words, labels)"""
+    attention: Array
+    """(layers, heads, words, words), as of :class:`SentenceReading`."""
+    trace: Trace
+
+    @property
+    def words(self) -> list[str]:
+        return [word.text for word in self.pieces.words]
+
+    @property
+    def said(self) -> list[str]:
+        """The likeliest label of each word."""
+        return [self.labels[i] for i in self.probabilities.argmax(-1).tolist()]
+
+    def summary(self) -> Trace:
+        """Words, labels, their probabilities and attention as a trace, for other programs."""
+        step = Step(
+            "probabilities",
+            self.probabilities,
+            axes=("word", "label"),
+            labels={"word": self.words, "label": self.labels},
+            formula="softmax(W_o s_w + b)",
+            meaning="How likely each label is for each word.",
+        )
+        steps = [step, *attention_steps(self.attention, self.words)]
         return Trace(steps, mechanism=self.model, tokens=self.words)
 
 
@@ -194,10 +214,52 @@ def judge_sentence(
     )
 
 
+def label_sentence(
+    model: Labeller, tokens: Tokenizer, text: str, *, traced: bool = True
+) -> LabelReading:
+    """Label each word of ``text``, cut as :mod:`~regard.pieces.tokenise` cuts it, and note what the
+    model does: unless ``traced``, its attention alone."""
+    words = split(text)
+    pieces = _bounded(spaced_pieces(tokens, words) if words else Pieces.plain([]), traced)
+    numbers = [[i for i, word in enumerate(pieces.words) for _ in range(word.start, word.stop)]]
+    given = ([pieces.ids], [len(pieces)], numbers)
+    tensors = tuple(torch.tensor(each, device=model.device) for each in given)
+    return _labelled(model, pieces, tensors, traced)
+
+
+def label_pieces(
+    model: Labeller, numbers: Tensor, pieces: Pieces, *, traced: bool = True
+) -> LabelReading:
+    """Label each of these ``pieces``, that are ``numbers`` (n, numbers): patches or steps."""
+    given = numbers.unsqueeze(0).to(model.device), torch.tensor([len(pieces)], device=model.device)
+    return _labelled(model, pieces, given, traced)
+
+
+def _labelled(
+    model: Labeller, pieces: Pieces, given: tuple[Tensor, ...], traced: bool
+) -> LabelReading:
+    """What ``model`` says of pieces that it is ``given``, and what it notes."""
+    name, only = model.config.model, None if traced else ATTENTION
+    with torch.no_grad(), record(name, pieces.labels, only=only) as trace:
+        logits = model.eval()(*given)
+    return LabelReading(
+        name,
+        pieces,
+        list(model.config.labels),
+        logits[0].softmax(-1).cpu().numpy(),
+        attention_of(trace, pieces.words),
+        trace,
+    )
+
+
 def _read(tokens: Tokenizer, text: str, traced: bool) -> Pieces:
-    """The pieces. What is noted of them grows with the square of their number: too many are refused
-    before the room is taken."""
-    pieces = learned_pieces(tokens, [prepared(tokens, text)])[0]
+    """The pieces of a text, of which there may not be too many."""
+    return _bounded(learned_pieces(tokens, [prepared(tokens, text)])[0], traced)
+
+
+def _bounded(pieces: Pieces, traced: bool) -> Pieces:
+    """What is noted of pieces grows with the square of their number: too many are refused before
+    the room is taken."""
     most = MOST_TRACED if traced else MOST_TOKENS
     if len(pieces) > most:
         why = ", of which every step is kept" if traced else ""
@@ -235,16 +297,49 @@ def prepared(tokens: Tokenizer, text: str) -> str:
 
 def attention_of(trace: Trace, words: list[Word]) -> Array:
     """(layers, heads, words, words) of what the model noted."""
+    layers = [[_between(head, words) for head in heads] for heads in attention_layers(trace)]
+    shape = (0, 1, len(words), len(words))
+    return np.array(layers) if layers else np.zeros(shape, np.float32)
+
+
+def attention_layers(trace: Trace) -> list[Array]:
+    """Of each layer that attends, (heads, pieces, pieces) of what the model noted."""
     found = [s for s in trace if s.name == "attention"]
     if not found:
         found = [s for s in trace if s.path.endswith("self-attention/weights")]
-    layers = []
-    for step in found:
-        weights = step.value[0]
-        by_head = weights if weights.ndim == 3 else weights[np.newaxis]
-        layers.append([_between(head, words) for head in by_head])
-    shape = (0, 1, len(words), len(words))
-    return np.array(layers) if layers else np.zeros(shape, np.float32)
+    values = [step.value[0] for step in found]
+    return [value if value.ndim == 3 else value[np.newaxis] for value in values]
+
+
+def attention_steps(attention: Array, words: list[str]) -> list[Step]:
+    """Attention (layers, heads, words, words) as steps of a trace, a layer each."""
+    steps = []
+    for k, weights in enumerate(attention):
+        one = len(weights) == 1
+        steps.append(
+            Step(
+                "attention",
+                weights[0] if one else weights,
+                axes=("query", "key") if one else ("head", "query", "key"),
+                labels={"query": words, "key": words},
+                formula="a[t,i]",
+                meaning="How much of its attention each word gives to each word it can see.",
+                scope=f"layer {k}",
+            )
+        )
+    return steps
+
+
+def of_head(attention: Array, layer: int | None = None, head: int | None = None) -> Array:
+    """Of attention (layers, heads, …) that of a layer, the last if not given, and of a head, the
+    mean if not given."""
+    layers, heads = attention.shape[:2]
+    for what, asked, count in (("layer", layer, layers), ("head", head, heads)):
+        if asked is not None and not 0 <= asked < count:
+            raise ConfigError(f"{what} must be from 0 to {count - 1}, got {asked}")
+    chosen: Array = attention[-1 if layer is None else layer]
+    found: Array = chosen.mean(0) if head is None else chosen[head]
+    return found
 
 
 def _between(weights: Array, words: list[Word]) -> Array:

@@ -1,4 +1,4 @@
-"""Sequence model: what language models and classifiers share, the vectors of pieces and a network.
+"""Sequence model: what models of sequences share, the vectors of pieces and a network.
 
 pieces → vectors      of tokens by ``embed``; of other pieces by whatever makes theirs
 vectors → features    by the stack of the design, whatever the vectors stand for
@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from regard.errors import ConfigError
-from regard.models.design import DesignConfig
+from regard.models.design import STILL, DesignConfig
 from regard.models.dropout import Dropout
 from regard.models.positions import Positions
 from regard.models.stack import Stack, build_stack
@@ -21,7 +21,7 @@ from regard.models.vocabulary import word_vectors
 class SequenceModel(nn.Module):
     """Vectors of ``vocabulary`` tokens, if it is not 0, and the stack of a design.
 
-    A design without a stack, "words", leaves the vectors as they are.
+    A design without a stack, such as "words", leaves the vectors as they are.
     """
 
     words: nn.Parameter
@@ -33,7 +33,7 @@ class SequenceModel(nn.Module):
         super().__init__()
         if vocabulary:
             self.words = word_vectors(vocabulary, config.width)
-        self.body = None if config.model == "words" else build_stack(config, forwards=forwards)
+        self.body = None if config.model in STILL else build_stack(config, forwards=forwards)
         self.positions = Positions(config.width) if config.model == "transformer" else None
         self.dropout = Dropout(config.dropout)
 

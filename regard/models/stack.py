@@ -7,8 +7,10 @@ is in them already: see sequence.py.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from itertools import pairwise
 from typing import Literal, NamedTuple, cast
 
+import torch
 from torch import Tensor, nn
 
 from regard.attention import causal, padding
@@ -108,8 +110,41 @@ class TransformerStack(Stack):
         return Features(rows.spread(self.norm(y)), None)
 
 
+class ConvStack(Stack):
+    """Convolutions: each vector and its nearest neighbours, two further with every layer.
+
+    The vectors stand in a row; or row by row in a grid with ``config.across`` of them in each,
+    whose neighbours are those above and below too.
+    """
+
+    def __init__(self, config: DesignConfig) -> None:
+        super().__init__()
+        self.across = config.across
+        near = (3, 3) if config.across else (1, 3)
+        widths = [config.width] + [config.hidden] * config.layers
+        self.layers = nn.ModuleList(
+            nn.Conv2d(*both, near, padding="same") for both in pairwise(widths)
+        )
+        self.dropout = Dropout(config.dropout)
+
+    def forward(
+        self, x: Tensor, lengths: Tensor | None = None, state: Tapes | None = None
+    ) -> Features:
+        n = x.shape[1]
+        inside = None
+        if lengths is not None:  # what stands behind the end is no neighbour
+            inside = torch.arange(n, device=x.device) < lengths.unsqueeze(-1)
+        for layer in self.layers:
+            kept = x if inside is None else x * inside.unsqueeze(-1)
+            grid = kept.mT.unflatten(-1, (-1, self.across or n))
+            x = self.dropout(torch.relu(layer(grid))).flatten(2).mT
+        return Features(x, None)
+
+
 def build_stack(config: DesignConfig, *, forwards: bool = True) -> Stack:
     """The stack that ``config`` describes, with fresh weights from torch's random state."""
     if config.model == "transformer":
         return TransformerStack(config, forwards)
+    if config.model == "conv":
+        return ConvStack(config)
     return RecurrentStack(config)

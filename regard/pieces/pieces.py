@@ -136,6 +136,12 @@ class Pieces:
             ids=self.ids[:n],
         )
 
+    def without_first(self) -> Pieces:
+        """Without the first piece, which stands alone: the mark with which a decoder begins."""
+        moved = [Word(w.text, w.start - 1, w.stop - 1) for w in self.words[1:]]
+        parts = ("labels", "special", "separators", "unknown", "places", "ids")
+        return replace(self, words=moved, **{name: getattr(self, name)[1:] for name in parts})
+
     def without_last(self) -> Pieces:
         """Without the last piece, which a decoder never reads."""
         return self.beginning(len(self) - 1)

@@ -11,6 +11,7 @@ import io
 import os
 import re
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,19 +42,68 @@ def read_series(
     columns: Sequence[str] = (),
     decimal: str = "",
     steps: bool = False,
+    without: str | None = None,
 ) -> Series:
     """The series of a table (CSV; commas, semicolons or tabs between its columns).
 
     ``time`` names the column of times; ``columns`` the channels, all others if there are none;
     ``decimal`` says how decimals are written; with ``steps`` each row is a step, whatever the
-    times say.
+    times say. The column ``without`` is left out, if there is one of this name.
     """
+    table = _opened(path)
+    if without in table.header:
+        table = table.without(table.header.index(without))
+    return _series(table, time, columns, decimal, steps)
+
+
+def read_states(
+    path: str | os.PathLike[str],
+    state: str,
+    *,
+    time: str | None = None,
+    columns: Sequence[str] = (),
+    decimal: str = "",
+    steps: bool = False,
+) -> tuple[Series, list[str]]:
+    """The series of a table, and the text of its column ``state`` at each step."""
+    table = _opened(path)
+    at = table.header.index(_known(state, table.header, table.where))
+    states = [row[at] for row in table.rows]
+    for number, cell in enumerate(states, 1):
+        if cell.lower() in MISSING:
+            raise DataError(f"row {number} of column {quoted(state)} of {table.where} has no state")
+    if state in columns or state == time:
+        raise DataError(f"{quoted(state)} is the column of the states: no times and no numbers")
+    return _series(table.without(at), time, columns, decimal, steps), states
+
+
+class SeriesTable(NamedTuple):
+    """The names of the columns, the rows, what stands between their cells, and of which file."""
+
+    header: list[str]
+    rows: Rows
+    between: str
+    where: str
+
+    def without(self, at: int) -> SeriesTable:
+        """The same, but for the column ``at``."""
+        rows = [row[:at] + row[at + 1 :] for row in self.rows]
+        return self._replace(header=self.header[:at] + self.header[at + 1 :], rows=rows)
+
+
+def _opened(path: str | os.PathLike[str]) -> SeriesTable:
     where = name_of(path)
     try:
         text = read_bytes(path, MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(f"{where} is no table in UTF-8: {first_line(error)}") from error
-    header, rows, between = _table(text, where)
+    return SeriesTable(*_table(text, where), where)
+
+
+def _series(
+    table: SeriesTable, time: str | None, columns: Sequence[str], decimal: str, steps: bool
+) -> Series:
+    header, rows, between, where = table
     at = _time_column(header, time, where)
     chosen = _channels(header, at, columns, where)
     cells = [[row[i] for i in chosen] for row in rows]

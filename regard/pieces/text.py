@@ -6,8 +6,10 @@ transformers that are not built on them, and regard's own learned vocabulary.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from regard.pieces.grouping import group
 from regard.pieces.marks import UNKNOWN, from_labels, is_mark
 from regard.pieces.pieces import Pieces, Place
 from regard.pieces.tokenizer import SPECIAL, START, UNK, Tokenizer
-from regard.text import check_unicode
+from regard.text import Word, check_unicode, quoted
 
 FILES = ("tokenizer*", "vocab*", "*.model", "*.bpe")
 """What the files are called from which a tokenizer is made."""
@@ -57,6 +59,34 @@ def learned_pieces(tokenizer: Tokenizer, texts: Sequence[str]) -> list[Pieces]:
             made = replace(made, words=Pieces.plain(labels).words)
         found.append(made)
     return found
+
+
+def word_numbers(tokenizer: Tokenizer, sentences: Sequence[Sequence[str]]) -> list[list[int]]:
+    """Of sentences that are in words already, read with one blank between: the number of the word
+    that each piece belongs to."""
+    texts = [" ".join(words) for words in sentences]
+    many = tokenizer.tokenizer.encode_batch(texts, add_special_tokens=False)
+    found = []
+    for words, text, encoded in zip(sentences, texts, many, strict=True):
+        starts = [0, *accumulate(len(word) + 1 for word in words[:-1])]
+        ends = [b if text[b - 1].isspace() else b - 1 for _, b in encoded.offsets]  # ▁ alone
+        numbers = [bisect_right(starts, end) - 1 for end in ends]
+        if len(set(numbers)) != len(words):
+            lost = next(i for i in range(len(words)) if i not in numbers)
+            raise DataError(f"the tokenizer leaves the word {quoted(words[lost])} out")
+        found.append(numbers)
+    return found
+
+
+def spaced_pieces(tokenizer: Tokenizer, words: Sequence[str]) -> Pieces:
+    """A sentence that is in words already, one blank between; its words are these."""
+    (made,), (numbers,) = (
+        learned_pieces(tokenizer, [" ".join(words)]),
+        word_numbers(tokenizer, [words]),
+    )
+    edges = [bisect_left(numbers, i) for i in range(len(words) + 1)]
+    runs = zip(words, pairwise(edges), strict=True)
+    return replace(made, words=[Word(word, start, stop) for word, (start, stop) in runs])
 
 
 def written_pieces(tokenizer: Tokenizer, ids: Iterable[int]) -> Pieces:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -70,6 +70,9 @@ class Fusion(nn.Module, ABC):
     W_g and ``u`` the vector of the inter-attention.
     """
 
+    asks: ClassVar[str]
+    """The score of the inter-attention."""
+
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
         self.hidden = hidden
@@ -110,7 +113,7 @@ class Fusion(nn.Module, ABC):
                 query.view(source.tapes.shape[0], -1, self.hidden),
                 source.keys,
                 source.tapes,
-                score=lambda q, k: additive(q, k, self.u),
+                score=lambda q, k: additive(q, k, self.u, formula=self.asks),
                 mask=source.mask,
                 need_weights=True,
             )
@@ -151,6 +154,8 @@ class ShallowFusion(Fusion):
     goes into the update.
     """
 
+    asks = "b[t,j] = u · tanh(W_g g_j + W_s h_{t-1})"
+
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__(width + hidden, hidden)
         self.w_before = _matrix(hidden, hidden)
@@ -175,6 +180,8 @@ class DeepFusion(Fusion):
     c_t = r_t * m~_t + f_t * c~_t + i_t * c^_t                 all else as in the LSTMN
     """
 
+    asks = "b[t,j] = u · tanh(W_g g_j + W_x x_t + W_g~ g~_{t-1})"
+
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__(width, hidden)
         self.w_input = _matrix(hidden, width)
@@ -191,7 +198,7 @@ class DeepFusion(Fusion):
         old_h, old_c = self.intra(x, written)
         r = self.gate(torch.cat((found, x), -1)).sigmoid()
         if recording():
-            note("source gate", r, axes=("hidden",), formula="r_t", meaning=_GATE)
+            note("source gate", r, axes=("hidden",), formula=_R, meaning=_GATE)
         h, c = self.own.update(self.own.inputs(x), old_h, old_c, carried=r * cell)
         return FusionStep(h, found, weights), self.write(written, h, c, old_h, found)
 
@@ -200,4 +207,5 @@ def _matrix(rows: int, columns: int) -> nn.Parameter:
     return nn.Parameter(nn.init.xavier_uniform_(torch.empty(rows, columns)))
 
 
+_R = "r_t = sigmoid(W_r[g~_t, x_t] + b_r)"
 _GATE = "How much of the source's memory, m~_t, goes into the cell."

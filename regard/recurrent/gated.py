@@ -30,7 +30,7 @@ class GatedUnit(nn.Module):
 
     def __init__(self, width: int, hidden: int, context: int = 0) -> None:
         super().__init__()
-        self.width, self.hidden = width, hidden
+        self.width, self.hidden, self.has_context = width, hidden, bool(context)
         self.inputs = nn.Linear(width, 3 * hidden)
         if context:
             self.context = nn.Linear(context, 3 * hidden, bias=False)
@@ -48,6 +48,26 @@ class GatedUnit(nn.Module):
         for part in (*self.gates.data.chunk(2), self.candidate.data):
             nn.init.orthogonal_(part)
 
+    @property
+    def notes(self) -> dict[str, tuple[str, str]]:
+        """What is noted of a step: its formula and what it means."""
+        z, r, s = (f" + {c} c_t" if self.has_context else "" for c in ("C_z", "C_r", "C"))
+        return {
+            "update gate": (
+                f"z_t = sigmoid(W_z x_t + U_z s_{{t-1}}{z} + b_z)",
+                "How much of the state is overwritten.",
+            ),
+            "reset gate": (
+                f"r_t = sigmoid(W_r x_t + U_r s_{{t-1}}{r} + b_r)",
+                "How much of the state the candidate sees.",
+            ),
+            "candidate": (
+                f"s^_t = tanh(W x_t + U [r_t * s_{{t-1}}]{s} + b)",
+                "What would overwrite it.",
+            ),
+            "state": (self.formula, "What the unit remembers."),
+        }
+
     def step(self, inputs: Tensor, state: Tensor) -> Tensor:
         """s_t (batch, hidden) from s_{t-1} and the projected ``inputs`` (batch, 3 · hidden)."""
         gates, candidate = inputs.split((2 * self.hidden, self.hidden), -1)
@@ -59,13 +79,14 @@ class GatedUnit(nn.Module):
         fresh = self.proposed(candidate, r, state)
         new = renew(state, fresh, z)
         if recording():
-            for name, value, how, meaning in (
-                ("update gate", z, "z_t", "How much of the state is overwritten."),
-                ("reset gate", r, "r_t", "How much of the state the candidate sees."),
-                ("candidate", fresh, "s^_t", "What would overwrite it."),
-                ("state", new, self.formula, "What the unit remembers."),
+            for name, value in (
+                ("update gate", z),
+                ("reset gate", r),
+                ("candidate", fresh),
+                ("state", new),
             ):
-                note(name, value, axes=("hidden",), formula=how, meaning=meaning)
+                formula, meaning = self.notes[name]
+                note(name, value, axes=("hidden",), formula=formula, meaning=meaning)
         return new
 
     def opened(self, gates: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:

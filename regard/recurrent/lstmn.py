@@ -17,6 +17,23 @@ from regard.recurrent.reader import Reader, ReaderLayer
 from regard.recurrent.scan.lstmn import LSTMNMatrices, LSTMNScan
 from regard.recurrent.tape import TapeMemory
 
+NOTES = {
+    "recalled state": ("h~_t = sum_i a[t,i] h_i", "The states on the tape, mixed."),
+    "recalled cell": ("c~_t = sum_i a[t,i] c_i", "The cells on the tape, mixed by the same."),
+    "input gate": (
+        "i_t = sigmoid(W_i[h~_t, x_t] + b_i)",
+        "How much of the new candidate is written.",
+    ),
+    "forget gate": ("f_t = sigmoid(W_f[h~_t, x_t] + b_f)", "How much of the recalled cell stays."),
+    "output gate": ("o_t = sigmoid(W_o[h~_t, x_t] + b_o)", "How much of the cell is shown."),
+    "candidate": ("c^_t = tanh(W_c[h~_t, x_t] + b_c)", "What this word would write."),
+    "cell": ("c_t = f_t * c~_t + i_t * c^_t", "The memory of this word."),
+    "state": ("h_t = o_t * tanh(c_t)", "What this word shows of it."),
+}
+"""What is noted of a word: its formula and what it means."""
+LAST = {"recalled state": "h~_t = h_{t-1}", "recalled cell": "c~_t = c_{t-1}"}
+"""Without attention."""
+
 
 class LSTMN(Reader):
     """The long short-term memory network of Cheng, Dong & Lapata (2016, section 3.1).
@@ -101,10 +118,18 @@ class LSTMNLayer(ReaderLayer):
         return hidden @ self.w_key.t() if self.attends else None
 
     def score(self, query: Tensor, key: Tensor) -> Tensor:
-        e = additive(query, key, self.v)
+        formula = "e[t,i] = v · tanh(W_h h_i + W_x x_t + W_h~ h~_{t-1})"
+        e = additive(query, key, self.v, formula=formula)
         if self.recency is None:
             return e
-        return e + F.pad(self.recency, (e.shape[-1] - 1, 0))
+        e = e + F.pad(self.recency, (e.shape[-1] - 1, 0))
+        if recording():
+            formula, meaning = (
+                "e[t,t-1] + r",
+                "The newest word's score is raised by what was learned.",
+            )
+            note("raised", e, axes=("query", "key"), formula=formula, meaning=meaning)
+        return e
 
     def loop(
         self, x: Tensor, memory: TapeMemory, summary: Tensor, real: Tensor | None
@@ -152,22 +177,17 @@ class LSTMNLayer(ReaderLayer):
         """
         i, f, g, o = self.gates(projected, old_h)
         c = renewed(i, f, g, old_c)
-        formula = "c_t = f_t * c~_t + i_t * c^_t"
+        formula = NOTES["cell"][0]
         if carried is not None:
             c, formula = c + carried, "c_t = r_t * m~_t + f_t * c~_t + i_t * c^_t"
         h = shown(o, c)
         if recording():
-            for name, value, how, meaning in (
-                ("recalled state", old_h, "h~_t", "The states on the tape, mixed."),
-                ("recalled cell", old_c, "c~_t", "The cells on the tape, mixed by the same."),
-                ("input gate", i, "i_t", "How much of the new candidate is written."),
-                ("forget gate", f, "f_t", "How much of the recalled cell stays."),
-                ("output gate", o, "o_t", "How much of the cell is shown."),
-                ("candidate", g, "c^_t", "What this word would write."),
-                ("cell", c, formula, "The memory of this word."),
-                ("state", h, "h_t = o_t * tanh(c_t)", "What this word shows of it."),
-            ):
-                note(name, value, axes=("hidden",), formula=how, meaning=meaning)
+            values = {"recalled state": old_h, "recalled cell": old_c, "input gate": i}
+            values |= {"forget gate": f, "output gate": o, "candidate": g, "cell": c, "state": h}
+            own = {"cell": formula} | ({} if self.attends else LAST)
+            for name, value in values.items():
+                how, meaning = NOTES[name]
+                note(name, value, axes=("hidden",), formula=own.get(name, how), meaning=meaning)
         return h, c
 
 

@@ -16,6 +16,12 @@ from regard.recurrent.reader import Reader, ReaderLayer
 from regard.recurrent.scan.selfattentive import SelfAttentiveMatrices, SelfAttentiveScan
 from regard.recurrent.tape import TapeMemory
 
+FORMULAS = {
+    "xc": "h_t = tanh(A[x_t; c_{t-1}] + b)",
+    "xch": "h_t = tanh(A[x_t; c_{t-1}; h_{t-1}] + b)",
+}
+"""Of the state, by the form."""
+
 
 class SelfAttentiveRNN(Reader):
     """The simple RNN with self-attention, the teaching form of Cheng, Dong & Lapata (2016).
@@ -30,7 +36,7 @@ class SelfAttentiveRNN(Reader):
     layers. Each further layer reads the states h_t of the one below.
     """
 
-    formula = "h_t = tanh(A[x_t; c_{t-1}] + b)"
+    formula = FORMULAS["xc"]
 
     def __init__(
         self,
@@ -62,7 +68,7 @@ class SelfAttentiveRNN(Reader):
             window=window,
         )
         if form == "xch":
-            self.formula = "h_t = tanh(A[x_t; c_{t-1}; h_{t-1}] + b)"
+            self.formula = FORMULAS["xch"]
 
     def layer(self, width: int) -> SelfAttentiveLayer:
         score = self.score if self.attention else None
@@ -111,7 +117,9 @@ class SelfAttentiveLayer(ReaderLayer):
         return hidden @ self.w_key.t() if self.attends else None
 
     def score(self, query: Tensor, key: Tensor) -> Tensor:
-        return dot(query, key) if self.v is None else additive(query, key, self.v)
+        if self.v is None:
+            return dot(query, key)
+        return additive(query, key, self.v, formula="e[t,i] = v · tanh(W[h_i; h_t])")
 
     def loop(
         self, x: Tensor, memory: TapeMemory, summary: Tensor, real: Tensor | None
@@ -125,7 +133,8 @@ class SelfAttentiveLayer(ReaderLayer):
                     a = torch.addmm(a, h, self.previous.t())
                 h = torch.tanh(a)
                 if recording():
-                    note("state", h, axes=("hidden",), formula="h_t", meaning=_STATE)
+                    formula = FORMULAS["xc" if self.previous is None else "xch"]
+                    note("state", h, axes=("hidden",), formula=formula, meaning=_STATE)
                 memory.append(h, self.project(h))
                 fresh = memory.attend(h @ self.w_query.t(), self.score) if self.attends else h
             c = fresh if real is None else torch.where(real[t], fresh, c)

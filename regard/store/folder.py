@@ -7,7 +7,7 @@ model.safetensors    the best weights so far; at the end the averaged ones if th
 log.jsonl            one line an event
 curves.png           loss and score over time
 report.html          the page of a finished run
-baselines.json       of a forecaster: what it is compared with
+baselines.json       of a forecaster or a labeller: what it is compared with
 valid.tsv, test.tsv  the lines that were not trained on; of plain text valid.txt, test.txt
 checkpoints/         what --resume goes on from
 """
@@ -31,7 +31,9 @@ if TYPE_CHECKING:  # a folder that is none is refused before torch is imported
     from regard.models.baselines import Baselines
     from regard.models.classifier import Classifier
     from regard.models.forecaster import Forecaster
+    from regard.models.guesses import LinearGuesses, WordGuesses
     from regard.models.images import ImageClassifier
+    from regard.models.labeller import Labeller
     from regard.models.language import LanguageModel
     from regard.models.translators.base import Translator
 
@@ -48,6 +50,9 @@ TASKS = {
     "forecast": "forecaster",
     "recommend": "recommender",
     "sounds": "sound classifier",
+    "label": "labeller",
+    "label-images": "labeller of patches",
+    "label-series": "labeller of steps",
 }
 """What was trained for each task."""
 
@@ -94,6 +99,13 @@ class RunFolder:
     def read_tokens(self) -> Tokenizer:
         """The vocabulary; models that share one name its file, relative to their folder."""
         return Tokenizer.load(self.path / self.read_config().get("tokens", TOKENS))
+
+    def read_baselines(self) -> str:
+        """The file of what the model is compared with."""
+        try:
+            return self.baselines.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise FileError(f"cannot read {str(self.baselines)!r}: {error}") from error
 
     def read_catalogue(self) -> Catalogue:
         """The items that a recommender knows."""
@@ -156,12 +168,34 @@ def load_forecaster(folder: str | os.PathLike[str]) -> tuple[Forecaster, Baselin
     from regard.models.forecaster import ForecastConfig, Forecaster
 
     run, config = _opened(folder, "forecast")
-    try:
-        text = run.baselines.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileError(f"cannot read {str(run.baselines)!r}: {error}") from error
-    baselines = Baselines.from_text(text, repr(str(run.baselines)))
+    baselines = Baselines.from_text(run.read_baselines(), repr(str(run.baselines)))
     return _weighted(run, Forecaster(ForecastConfig.from_dict(config["model"]))), baselines
+
+
+def load_word_labeller(
+    folder: str | os.PathLike[str],
+) -> tuple[Labeller, Tokenizer, WordGuesses]:
+    """The labeller of words of a run folder, ready to read, its tokens, and what it is compared
+    with."""
+    from regard.models.guesses import WordGuesses
+    from regard.models.labeller import Labeller, LabellerConfig
+
+    run, config = _opened(folder, "label")
+    model, tokens = _filled(run, Labeller(LabellerConfig.from_dict(config["model"])))
+    name, count = repr(str(run.baselines)), len(model.config.labels)
+    return model, tokens, WordGuesses.from_text(run.read_baselines(), name, count)
+
+
+def load_labeller(folder: str | os.PathLike[str], task: str) -> tuple[Labeller, LinearGuesses]:
+    """The labeller of patches ("label-images") or steps ("label-series") of a run folder, and what
+    it is compared with."""
+    from regard.models.guesses import LinearGuesses
+    from regard.models.labeller import Labeller, LabellerConfig
+
+    run, config = _opened(folder, task)
+    model = _weighted(run, Labeller(LabellerConfig.from_dict(config["model"])))
+    name, count = repr(str(run.baselines)), len(model.config.labels)
+    return model, LinearGuesses.from_text(run.read_baselines(), name, count)
 
 
 def load_recommender(folder: str | os.PathLike[str]) -> tuple[LanguageModel, Catalogue]:

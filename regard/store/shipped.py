@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 HOME = Path(__file__).parent.parent / "shipped"
 """A folder for each model: config.json, model.safetensors, card.md; vocabularies beside them."""
 
+OF_TEXT = ("classify", "lm", "translate")
+"""The tasks of models that read text."""
+
 
 def names(task: str | None = None) -> list[str]:
     """The models that come with the package, all of them or those for ``task``."""
@@ -56,6 +59,14 @@ def is_own(name: str) -> bool:
         return os.path.isdir(name) and "task" in RunFolder(name).read_config()
     except FileError:
         return False
+
+
+def is_recurrent(name: str) -> bool:
+    """Whether ``name`` is a model of text that regard trained, and no Transformer."""
+    if not is_own(name):
+        return False
+    config = RunFolder(find_folder(name)).read_config()
+    return config["task"] in OF_TEXT and config["model"]["model"] != "transformer"
 
 
 def pack(run: str | os.PathLike[str], to: str | os.PathLike[str]) -> int:

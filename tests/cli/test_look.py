@@ -276,3 +276,13 @@ def test_a_measure_in_place_of_the_weights(bert: Path) -> None:
     several = regard("look", bert, "the animal", "--measure", "norm", "--measure", "flow")
     assert several.returncode == 2
     assert "add --html, or leave out flow" in several.stderr
+
+
+def test_a_transformer_that_regard_trained_and_one_that_is_recurrent() -> None:
+    found = regard("look", "transformer", "Der Hund schläft.", "--json", "-")
+    assert found.returncode == 0, found.stderr
+    assert json.loads(found.stdout)["part"] == "encoder"
+    refused = regard("look", "lstmn", "the cat sat")
+    assert refused.returncode == 2
+    assert "'regard read --model lstmn' shows what its words attend to" in refused.stderr
+    assert refused.stderr.count("\n") == 1

@@ -169,7 +169,7 @@ def test_control_characters_cannot_act(runs: Path) -> None:
         (["a", "--continue", "201"], "a text is continued by 1 to 200 words, got 201"),
         (["a", "--sample"], "--sample goes with --continue N"),
         (["--model", "translator", "a", "--continue", "2"], "holds no language model"),
-        (["--model", "translator", "a"], "'regard read' takes a language model or a classifier"),
+        (["--model", "translator", "a"], "of sentences 'regard read' takes a language model"),
     ],
 )
 def test_bad_input(arguments: list[str], text: str, runs: Path) -> None:

@@ -329,7 +329,7 @@ def test_every_flag_is_a_setting() -> None:
 
     data = [config.PairsConfig, config.TextConfig, config.LabelledConfig]
     data += [config.ImagesConfig, config.SoundsConfig]
-    data += [config.SeriesConfig, config.HistoryConfig]
+    data += [config.SeriesConfig, config.HistoryConfig, config.StatesConfig]
     sections = [("train", TrainConfig), *(("data", kind) for kind in data)]
     sections += [("model", TranslatorConfig), ("model", LanguageConfig)]
     known = {f"{name}.{f.name}" for name, kind in sections for f in fields(kind)}

@@ -34,6 +34,12 @@ def test_a_text_that_is_too_long_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("name", "verb"), [("bahdanau", "translate"), ("lstmn", "read")])
-def test_recurrent_designs_are_refused(name: str, verb: str) -> None:
-    with pytest.raises(ModelError, match=rf"is recurrent .* 'regard {verb} --json -' gives every"):
+def test_recurrent_designs_are_refused_unless_they_are_asked_for(name: str, verb: str) -> None:
+    with pytest.raises(ModelError, match=rf"is recurrent .* 'regard {verb} --model {name}' shows"):
         load_own(name)
+    assert load_own(name, recurrent=True).has_both == (name == "bahdanau")
+
+
+def test_a_model_that_reads_no_text() -> None:
+    with pytest.raises(ModelError, match="'fashion' holds a 'images' run, which reads no text"):
+        load_own("fashion")

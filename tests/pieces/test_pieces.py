@@ -54,6 +54,7 @@ def test_the_beginning_and_special_pieces_around_it(read: Pieces) -> None:
     assert around.places == [(), *first.places, ()]
     assert len(around.unknown) == len(around) == 6
     assert read.without_last().labels == read.labels[:-1]
+    assert read.after("<s>", 1).without_first() == read
 
 
 def test_pieces_of_which_little_is_known() -> None:

@@ -19,6 +19,8 @@ from regard.pieces.text import (
     learned_pieces,
     load_tokenizer,
     read_text,
+    spaced_pieces,
+    word_numbers,
     written_pieces,
 )
 from regard.pieces.tokenizer import EOS, UNK, Tokenizer
@@ -219,3 +221,28 @@ def test_a_tokenizer_of_transformers_that_needs_no_file(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"model_type": "t5"}')
     (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "ByT5Tokenizer"}')
     assert read_text(load_tokenizer(tmp_path), "a").labels == ["a", "</s>"]
+
+
+@pytest.mark.parametrize("level", ["bpe", "word", "space"])
+def test_pieces_of_words_that_are_given(level: str) -> None:
+    words = ["We", "do", "n't", "(", "really", ")", "mind", "..."]
+    learned = Tokenizer.train([" ".join(words), "we mind"], 60, level, least=1)  # type: ignore[arg-type]
+    (numbers,) = word_numbers(learned, [words])
+    pieces = spaced_pieces(learned, words)
+    assert [word.text for word in pieces.words] == words
+    assert len(numbers) == len(pieces) == len(pieces.ids)
+    for i, word in enumerate(pieces.words):
+        assert numbers[word.start : word.stop] == [i] * (word.stop - word.start)
+        spelt = "".join(pieces.labels[word.start : word.stop]).replace("▁", "")
+        assert spelt == word.text
+    assert level == "bpe" or len(pieces) > len(words) or numbers == list(range(len(words)))
+
+
+GIVEN = Tokenizer.train(["ab a.b (a) 'ab b'"], 20, least=1)
+
+
+@given(st.lists(st.text("ab'.(é漢", min_size=1), min_size=1))
+def test_every_given_word_has_its_pieces(words: list[str]) -> None:
+    (numbers,) = word_numbers(GIVEN, [words])
+    assert numbers == sorted(numbers)
+    assert set(numbers) == set(range(len(words)))

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from regard.errors import ConfigError
+from regard.record import record
 from regard.recurrent import LSTMN
 from tests.recurrent import reference
 from tests.recurrent.readers import reader, same
@@ -59,6 +60,18 @@ def test_recency_by_hand() -> None:
             torch.nn.init.zeros_(parameter)
     weights = net(torch.zeros(1, 3, 1), need_weights=True).weights[0][0]
     same(weights, torch.tensor([[0, 0, 0], [1, 0, 0], [0.25, 0.75, 0]]), atol=1e-6)
+    with record() as trace:
+        net(torch.zeros(1, 3, 1))
+    assert trace["layer 0/step 3/scores"].value.tolist() == [[[0, 0]]]
+    raised = trace["layer 0/step 3/raised"].value[0, 0]
+    assert raised.tolist() == pytest.approx([0, math.log(3)])
+
+
+def test_what_is_recalled_is_said_by_its_formula() -> None:
+    for attention, formula in ((True, "h~_t = sum_i a[t,i] h_i"), (False, "h~_t = h_{t-1}")):
+        with record() as trace:
+            LSTMN(2, 3, attention=attention)(torch.zeros(1, 1, 2))
+        assert trace["recalled state"].formula == formula
 
 
 def test_a_high_recency_is_the_lstm() -> None:

@@ -15,7 +15,7 @@ from safetensors.torch import load_file
 
 from regard.models.translators.translation import translate_texts
 from regard.store.folder import RunFolder, load_translator
-from regard.store.shipped import HOME, find_translator, names, pack
+from regard.store.shipped import HOME, find_translator, is_recurrent, names, pack
 from tests.cli.run import regard
 
 TRANSLATORS = names("translate")
@@ -173,6 +173,15 @@ def test_the_language_models_are_small_and_attributed() -> None:
         text = card.read_text(encoding="utf-8")
         for word in ("tatoeba.org", "manythings.org/anki", "CC-BY 2.0", "seed", "perplexity"):
             assert word in text
+
+
+def test_which_are_recurrent() -> None:
+    """fashion reads images, minilm is not regard's."""
+    assert [name for name in (*names(), "minilm") if not is_recurrent(name)] == [
+        "fashion",
+        "transformer",
+        "minilm",
+    ]
 
 
 def test_they_read() -> None:

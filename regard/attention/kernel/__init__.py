@@ -14,8 +14,11 @@ additive.h     the interface of additive attention         additive.py  its tens
 additive.cpp   a step over a tape, and back
 stack.h        the interface of a stack of layers          stack.py    its weights, laid out
 stack.cpp      rows of words through all layers            columns.h   rows of any width
+product.h      a few rows times weights of 32 or 8 bits
 choice.h       the interface of a choice                   choice.py   its tensors
 choice.cpp     the best continuations of hypotheses
+search.h       the interface of a beam search              search.py   its tensors
+search.cpp     steps of hypotheses, from source to end
 
 Nothing needs it: where it is missing, or cannot do what is asked, PyTorch's path serves.
 """

@@ -25,6 +25,8 @@ COMMON = ("-std=gnu++17", "-fPIC", "-fvisibility=hidden", "-fno-exceptions", "-f
 KERNEL = ("-O3", "-ffp-contract=fast", "-fno-math-errno")
 VARIED = ("additive", "attention", "choice", "gradient", "stack")
 """The sources that are compiled once for each instruction set."""
+COMMON_TO_ALL = ("dispatch", "search")
+"""Those that are compiled once: all but arithmetic."""
 AVX2 = ("-mavx2", "-mfma", "-mf16c")
 AVX512 = (*AVX2, "-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl")
 
@@ -78,7 +80,8 @@ def build(folder: Path = HERE, machine: str | None = None) -> Path:
             for name, flags in variants(machine).items()
             for source in VARIED
         ]
-        jobs.append((f'-DREGARD_SOURCES="{digest()}"', "-O2", "dispatch.cpp", "dispatch.o"))
+        named = f'-DREGARD_SOURCES="{digest()}"'
+        jobs += [(named, "-O2", f"{source}.cpp", f"{source}.o") for source in COMMON_TO_ALL]
 
         def compile_one(job: tuple[str, ...]) -> None:
             *flags, source, made = job

@@ -4,6 +4,12 @@
 
 namespace {
 
+// A number that is known when the source is compiled, as an argument.
+template <int n>
+struct Whole {
+  static constexpr int value = n;
+};
+
 // f(d, count) for the vectors that cover n columns: `count` is W, or fewer in the last.
 template <class F>
 INLINE void each_vector(int64_t n, F f) {

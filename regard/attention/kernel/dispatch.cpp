@@ -15,6 +15,7 @@
 #include "gradient.h"
 #include "kernel.h"
 #include "layout.h"
+#include "search.h"
 #include "stack.h"
 
 using regard::BackWork;
@@ -28,6 +29,9 @@ using regard::Look;
 using regard::LookWork;
 using regard::Plan;
 using regard::Rows;
+using regard::Search;
+using regard::Searched;
+using regard::Searching;
 using regard::Share;
 using regard::StackWork;
 using regard::Step;
@@ -172,6 +176,20 @@ void run_on(int64_t threads, Job<What, How> job) {
   free(others);
 }
 
+// Whether all these tokens are in the vocabulary of a stack.
+bool known(const int64_t* tokens, int64_t count, const regard::Stack& stack) {
+  for (int64_t i = 0; i < count; ++i)
+    if (tokens[i] < 0 || tokens[i] >= stack.vocabulary) return false;
+  return true;
+}
+
+// How many sentences a thread takes, of some that have so many rows in all.
+int64_t sentences_at_once(int64_t sentences, int64_t rows, int64_t threads) {
+  int64_t even = (sentences + threads - 1) / threads;
+  int64_t most = ROWS_AT_ONCE * sentences / (rows ? rows : 1);
+  return most < 1 ? 1 : most < even ? most : even;
+}
+
 // received = sum over parts, always in the same order.
 void add_parts(const Call& c, const Plan& plan) {
   int64_t n = c.batch * c.heads * c.keys;
@@ -239,19 +257,28 @@ EXPORT void regard_look(int variant, const Look* look, int back, int64_t t, int6
   run_on(threads, Job<Look, Step>{c, step, back ? v.look_back : v.look});
 }
 
-// A stack of layers: 0; 1 if there is not enough memory; 2 if a token is not in the vocabulary.
+// A stack of layers: what became of it.
 EXPORT int regard_stack(int variant, const Rows* rows) {
   const Rows& r = *rows;
   int64_t count = r.first[r.sentences];
-  for (int64_t i = 0; i < count; ++i)
-    if (r.tokens[i] < 0 || r.tokens[i] >= r.stack->vocabulary) return 2;
+  if (!known(r.tokens, count, *r.stack)) return regard::NO_TOKEN;
   int64_t threads = usable_threads(r.threads < r.sentences ? r.threads : r.sentences);
-  int64_t even = (r.sentences + threads - 1) / threads;
-  int64_t most = ROWS_AT_ONCE * r.sentences / (count ? count : 1);
   Share share = {};
-  share.at_once = most < 1 ? 1 : most < even ? most : even;
+  share.at_once = sentences_at_once(r.sentences, count, threads);
   run_on(threads, Job<Rows, Share>{r, share, VARIANTS[variant].stack});
-  return share.failed ? 1 : 0;
+  return share.failed ? regard::NO_MEMORY : regard::FOUND;
+}
+
+// A beam search: what became of it.
+EXPORT int regard_search(int variant, const Search* search) {
+  const Search& c = *search;
+  if (!known(c.tokens, c.first[c.sentences], *c.encoder)) return regard::NO_TOKEN;
+  int64_t threads = usable_threads(c.threads < c.sentences ? c.threads : c.sentences);
+  Searching searching = {c, {VARIANTS[variant].stack, VARIANTS[variant].choose}};
+  Searched done = {};
+  done.at_once = sentences_at_once(c.sentences, c.sentences * c.beam, threads);
+  run_on(threads, Job<Searching, Searched>{searching, done, regard::search});
+  return int(done.outcome);
 }
 
 // The best continuations: 0, or 1 if a sum of exponentials is no finite number.

@@ -16,7 +16,7 @@ from regard.attention.wanted import Wanted
 
 LEAST_ROWS, MOST_TOKENS = 1024, 2048
 """Queries of all heads together, and queries or keys of one. Fewer: a call from Python costs more
-than it gains, by an estimate from a busy machine. More than the second: nobody measured it."""
+than it gains. More than the second: nobody measured it."""
 
 
 def usable(query: Tensor, key: Tensor, value: Tensor) -> Kernel | None:

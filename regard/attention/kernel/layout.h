@@ -1,5 +1,5 @@
-// The structures of kernel.h, gradient.h, additive.h, stack.h and choice.h as numbers, which the
-// caller compares with its own (layout.py): the size of each, and the place and the size of every
+// The structures of kernel.h, gradient.h, additive.h, stack.h, choice.h and search.h as numbers, which
+// the caller compares with its own (layout.py): the size of each, and the place and the size of every
 // field, in bytes.
 #pragma once
 #include <stddef.h>
@@ -8,6 +8,7 @@
 #include "choice.h"
 #include "gradient.h"
 #include "kernel.h"
+#include "search.h"
 #include "stack.h"
 
 namespace regard {
@@ -44,7 +45,8 @@ constexpr Place LAYOUT[] = {
     FIELD(Look, width), FIELD(Look, threads), FIELD(Look, d_e), FIELD(Look, d_queries),
     FIELD(Look, d_scores), FIELD(Look, d_squares), FIELD(Look, d_v), FIELD(Look, d_recency),
     WHOLE(Product),
-    FIELD(Product, weight), FIELD(Product, bias), FIELD(Product, in), FIELD(Product, out),
+    FIELD(Product, weight), FIELD(Product, bytes), FIELD(Product, scale), FIELD(Product, bias),
+    FIELD(Product, in), FIELD(Product, out),
     WHOLE(Norm),
     FIELD(Norm, gamma), FIELD(Norm, beta), FIELD(Norm, epsilon),
     WHOLE(Layer),
@@ -54,10 +56,10 @@ constexpr Place LAYOUT[] = {
     WHOLE(Stack),
     FIELD(Stack, layers), FIELD(Stack, count), FIELD(Stack, width), FIELD(Stack, heads),
     FIELD(Stack, before), FIELD(Stack, activation), FIELD(Stack, last), FIELD(Stack, out),
-    FIELD(Stack, words), FIELD(Stack, vocabulary), FIELD(Stack, positions), FIELD(Stack, scale),
+    FIELD(Stack, words), FIELD(Stack, vocabulary), FIELD(Stack, scale),
     WHOLE(Rows),
     FIELD(Rows, stack), FIELD(Rows, tokens), FIELD(Rows, first), FIELD(Rows, sentences),
-    FIELD(Rows, out), FIELD(Rows, threads), FIELD(Rows, position), FIELD(Rows, written),
+    FIELD(Rows, positions), FIELD(Rows, out), FIELD(Rows, threads), FIELD(Rows, position), FIELD(Rows, written),
     FIELD(Rows, at_once), FIELD(Rows, path), FIELD(Rows, source), FIELD(Rows, lines),
     FIELD(Rows, memory), FIELD(Rows, layer), FIELD(Rows, head), FIELD(Rows, weights),
     FIELD(Rows, longest),
@@ -65,6 +67,13 @@ constexpr Place LAYOUT[] = {
     FIELD(Choice, logits), FIELD(Choice, scores), FIELD(Choice, sentences), FIELD(Choice, beams),
     FIELD(Choice, size), FIELD(Choice, silent), FIELD(Choice, silent_count), FIELD(Choice, count),
     FIELD(Choice, totals), FIELD(Choice, places), FIELD(Choice, threads),
+    WHOLE(Search),
+    FIELD(Search, encoder), FIELD(Search, decoder), FIELD(Search, positions),
+    FIELD(Search, tokens), FIELD(Search, first), FIELD(Search, sentences), FIELD(Search, limits),
+    FIELD(Search, beam), FIELD(Search, best), FIELD(Search, penalty), FIELD(Search, begin),
+    FIELD(Search, end), FIELD(Search, silent), FIELD(Search, silent_count), FIELD(Search, layer),
+    FIELD(Search, head), FIELD(Search, threads), FIELD(Search, scores), FIELD(Search, lengths),
+    FIELD(Search, said), FIELD(Search, longest), FIELD(Search, weights), FIELD(Search, room),
 };
 #undef WHOLE
 #undef FIELD

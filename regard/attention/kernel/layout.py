@@ -1,7 +1,7 @@
 """Layout: the structures that the kernel is called with, field by field.
 
-kernel.h, gradient.h, additive.h, stack.h and choice.h declare the same for C++. The library
-describes its own, and is used only if the two descriptions are one.
+kernel.h, gradient.h, additive.h, stack.h, choice.h and search.h declare the same for C++. The
+library describes its own, and is used only if the two descriptions are one.
 """
 
 from __future__ import annotations
@@ -106,10 +106,12 @@ class LookLayout(ctypes.Structure):
 
 
 class ProductLayout(ctypes.Structure):
-    """``Product``: W x + b, its weights in panels."""
+    """``Product``: W x + b, its weights in panels, of 32 or of 8 bits."""
 
     _fields_ = [
         ("weight", c_void_p),
+        ("bytes", c_void_p),
+        ("scale", c_void_p),
         ("bias", c_void_p),
         ("in", c_int64),
         ("out", c_int64),
@@ -156,7 +158,6 @@ class StackLayout(ctypes.Structure):
         ("out", ProductLayout),
         ("words", c_void_p),
         ("vocabulary", c_int64),
-        ("positions", c_void_p),
         ("scale", c_double),
     ]
 
@@ -169,6 +170,7 @@ class RowsLayout(ctypes.Structure):
         ("tokens", c_void_p),
         ("first", c_void_p),
         ("sentences", c_int64),
+        ("positions", c_void_p),
         ("out", c_void_p),
         ("threads", c_int64),
         ("position", c_int64),
@@ -203,6 +205,36 @@ class ChoiceLayout(ctypes.Structure):
     ]
 
 
+class SearchLayout(ctypes.Structure):
+    """``Search``: a whole beam search."""
+
+    _fields_ = [
+        ("encoder", POINTER(StackLayout)),
+        ("decoder", POINTER(StackLayout)),
+        ("positions", c_void_p),
+        ("tokens", c_void_p),
+        ("first", c_void_p),
+        ("sentences", c_int64),
+        ("limits", c_void_p),
+        ("beam", c_int64),
+        ("best", c_int64),
+        ("penalty", c_double),
+        ("begin", c_int64),
+        ("end", c_int64),
+        ("silent", c_void_p),
+        ("silent_count", c_int64),
+        ("layer", c_int64),
+        ("head", c_int64),
+        ("threads", c_int64),
+        ("scores", c_void_p),
+        ("lengths", c_void_p),
+        ("said", c_void_p),
+        ("longest", c_int64),
+        ("weights", c_void_p),
+        ("room", c_void_p),
+    ]
+
+
 STRUCTURES: tuple[type[ctypes.Structure], ...] = (
     ArrayLayout,
     CallLayout,
@@ -215,6 +247,7 @@ STRUCTURES: tuple[type[ctypes.Structure], ...] = (
     StackLayout,
     RowsLayout,
     ChoiceLayout,
+    SearchLayout,
 )
 
 

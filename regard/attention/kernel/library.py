@@ -17,6 +17,7 @@ from regard.attention.kernel.layout import (
     LookLayout,
     PlaceLayout,
     RowsLayout,
+    SearchLayout,
     difference,
 )
 from regard.attention.private import UNKNOWN
@@ -27,6 +28,8 @@ SWITCH = "REGARD_KERNEL"
 MOST_TOP = 32
 """The kernel finds at most so many of a row's largest weights."""
 MOST_WIDTH = 256
+NO_MEMORY, NO_TOKEN = 1, 2
+"""Outcomes; the same in search.h."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +57,24 @@ class Kernel:
         self.library.regard_look(self.number, call, back, t, start, stop)
 
     def stack(self, rows: RowsLayout) -> None:
-        failed = self.library.regard_stack(self.number, rows)
-        if failed == 2:
-            raise IndexError("a token is not in the model's vocabulary")
-        if failed:
-            raise MemoryError("the kernel found no memory for a stack's working space")
+        _found_all(self.library.regard_stack(self.number, rows))
+
+    def search(self, search: SearchLayout) -> bool:
+        """Whether all sums were finite numbers; else nothing is found."""
+        return _found_all(self.library.regard_search(self.number, search))
 
     def choose(self, choice: ChoiceLayout) -> bool:
         """Whether all sums were finite numbers; else nothing is chosen."""
         return not self.library.regard_choose(self.number, choice)
+
+
+def _found_all(outcome: int) -> bool:
+    """Whether a stack's sums were finite numbers; raise if it could not run."""
+    if outcome == NO_TOKEN:
+        raise IndexError("a token is not in the model's vocabulary")
+    if outcome == NO_MEMORY:
+        raise MemoryError("the kernel found no memory for a stack's working space")
+    return not outcome
 
 
 def load(path: Path, wanted: str = "") -> Kernel | str:
@@ -84,6 +96,7 @@ def load(path: Path, wanted: str = "") -> Kernel | str:
         library.regard_look.argtypes = (number, look, number, long, long, long)
         library.regard_look.restype = None
         library.regard_stack.argtypes = (number, ctypes.POINTER(RowsLayout))
+        library.regard_search.argtypes = (number, ctypes.POINTER(SearchLayout))
         library.regard_choose.argtypes = (number, ctypes.POINTER(ChoiceLayout))
         sources = library.regard_sources().decode()
         shares = bool(library.regard_shares_threads())

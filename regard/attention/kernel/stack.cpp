@@ -1,108 +1,46 @@
-// A stack of Transformer layers over a few rows: every product is one pass over its weights, with
-// the rows in registers, and between two products nothing leaves the cache.
+// A stack of Transformer layers over a few rows: between two products nothing leaves the cache.
 #include "stack.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "columns.h"
+#include "arena.h"
 #include "kernel.h"
+#include "product.h"
 
 namespace {
 
 using regard::Layer;
 using regard::Norm;
-using regard::PANEL;
-using regard::Product;
 using regard::Rows;
 using regard::Share;
 using regard::Stack;
 
-#if defined(__AVX512F__) || defined(__aarch64__)
-constexpr int MOST = 6, WIDE = 4;
-#else
-constexpr int MOST = 6, WIDE = 2;
-#endif
-// MOST rows x (WIDE * W) columns is the largest tile of a product.
-
 constexpr float LOG2E = 1.44269504f;
 
-template <int n>
-struct Whole {
-  static constexpr int value = n;
-};
-
-// sum of M rows of x, `in` wide, times N vectors of columns; finish(m, n, sum) takes each.
-template <int M, int N, class F>
-INLINE void tile(const float* x, int64_t in, const float* w, F finish) {
-  Vec sum[M][N] = {};
-  for (int64_t k = 0; k < in; ++k) {
-    Vec weight[N];
-#pragma GCC unroll 4
-    for (int n = 0; n < N; ++n) weight[n] = load(w + n * W / PANEL * PANEL * in + n * W % PANEL + k * PANEL);
-#pragma GCC unroll 8
-    for (int m = 0; m < M; ++m) {
-      Vec value = all(x[m * in + k]);
-#pragma GCC unroll 4
-      for (int n = 0; n < N; ++n) sum[m][n] = multiply_add(value, weight[n], sum[m][n]);
-    }
-  }
-#pragma GCC unroll 8
-  for (int m = 0; m < M; ++m)
-#pragma GCC unroll 4
-    for (int n = 0; n < N; ++n) finish(m, n, sum[m][n]);
-}
-
-// The same of `rows` <= M rows, known only now.
-template <int M, int N, class F>
-INLINE void tile_of(int64_t rows, const float* x, int64_t in, const float* w, F finish) {
-  if (rows == M) return tile<M, N>(x, in, w, finish);
-  if constexpr (M > 1) tile_of<M - 1, N>(rows, x, in, w, finish);
-}
-
-// finish(row, column, sum + bias, count) for every vector of the product of n rows.
-template <class F>
-INLINE void multiply(const Product& p, const float* x, int64_t n, F finish) {
-  int64_t blocks = (n + MOST - 1) / MOST, columns = (p.out + PANEL - 1) / PANEL * PANEL;
-  auto strip = [&](auto vectors, int64_t column) {
-    constexpr int N = decltype(vectors)::value;
-    const float* w = p.weight + column / PANEL * PANEL * p.in + column % PANEL;
-    for (int64_t b = 0; b < blocks; ++b) {
-      int64_t row = n * b / blocks, rows = n * (b + 1) / blocks - row;
-      tile_of<MOST, N>(rows, x + row * p.in, p.in, w, [&](int m, int v, Vec sum) {
-        int64_t at = column + v * W, left = p.out - at;
-        if (left > 0) finish(row + m, at, sum + load(p.bias + at), int(left < W ? left : W));
-      });
-    }
-  };
-  int64_t column = 0;
-  for (; column + WIDE * W <= columns; column += WIDE * W) strip(Whole<WIDE>(), column);
-  for (; column < columns; column += W) strip(Whole<1>(), column);
-}
-
 // y = W x + b
-void product(const Product& p, const float* x, int64_t n, float* y) {
-  multiply(p, x, n, [&](int64_t row, int64_t column, Vec sum, int count) {
+void product(const Product& p, const float* x, int64_t n, Rounded room, float* y) {
+  multiply(p, x, n, room, [&](int64_t row, int64_t column, Vec sum, int count) {
     write(y + row * p.out + column, sum, count);
   });
 }
 
 // y += W x + b
-void add_product(const Product& p, const float* x, int64_t n, float* y) {
-  multiply(p, x, n, [&](int64_t row, int64_t column, Vec sum, int count) {
+void add_product(const Product& p, const float* x, int64_t n, Rounded room, float* y) {
+  multiply(p, x, n, room, [&](int64_t row, int64_t column, Vec sum, int count) {
     float* to = y + row * p.out + column;
     write(to, read(to, count) + sum, count);
   });
 }
 
 // y = f(W x + b)
-void bent_product(const Product& p, int64_t activation, const float* x, int64_t n, float* y) {
+void bent_product(const Product& p, int64_t activation, const float* x, int64_t n, Rounded room,
+                  float* y) {
   if (activation == regard::RELU) {
-    multiply(p, x, n, [&](int64_t row, int64_t column, Vec sum, int count) {
+    multiply(p, x, n, room, [&](int64_t row, int64_t column, Vec sum, int count) {
       write(y + row * p.out + column, sum < Vec{} ? Vec{} : sum, count);  // a NaN stays one
     });
   } else {
-    multiply(p, x, n, [&](int64_t row, int64_t column, Vec sum, int count) {
+    multiply(p, x, n, room, [&](int64_t row, int64_t column, Vec sum, int count) {
       Vec e = exp2_of_product(larger(smaller(sum, all(80.0f)), all(-80.0f)), all(-LOG2E));
       write(y + row * p.out + column, sum / (all(1.0f) + e), count);
     });
@@ -145,20 +83,39 @@ void weigh(float* scores, int64_t n, float scale) {
   });
 }
 
+int64_t more(int64_t a, int64_t b) { return a > b ? a : b; }
+
+// How many keys a row may look at.
+int64_t longest_look(const Rows& r) {
+  int64_t longest = r.written ? more(r.position + 1, r.longest) : 0;
+  for (int64_t s = 0; !r.written && s < r.sentences; ++s) longest = more(longest, r.first[s + 1] - r.first[s]);
+  return longest;
+}
+
 // Some sentences of a call, and their working space.
 struct Part {
   const Stack& stack;
   const Rows& r;
-  int64_t from, to;           // sentences
-  int64_t begin, n;           // their first row, how many
+  int64_t from, to;  // sentences
+  int64_t begin, n;  // their first row, how many
   float *x = nullptr, *y = nullptr, *wide = nullptr, *scores = nullptr;
   // (n, width) twice, (n, the widest between), the longest look
+  Rounded room = {};
+
+  void lay_out(Arena& arena) {
+    int64_t widest = more(3 * stack.width, stack.layers[0].inner.out);
+    x = arena.take<float>(n * stack.width);
+    y = arena.take<float>(n * stack.width);
+    wide = arena.take<float>(n * widest);
+    scores = arena.take<float>(longest_look(r));
+    room = {arena.take<int16_t>(n * (widest + 1)), arena.take<float>(n)};
+  }
 
   void run() const {
     enter();
     for (int64_t l = 0; l < stack.count; ++l) layer(l);
     if (stack.last.gamma) normalise(stack.last, x, n, stack.width, x);
-    product(stack.out, x, n, r.out + begin * stack.out.out);
+    product(stack.out, x, n, room, r.out + begin * stack.out.out);
   }
 
  private:
@@ -172,7 +129,7 @@ struct Part {
     Vec scale = all(float(stack.scale));
     each_row([&](int64_t s, int64_t row, int64_t own) {
       const float* word = stack.words + r.tokens[row] * stack.width;
-      const float* place = stack.positions + (r.written ? r.position : row - r.first[s]) * stack.width;
+      const float* place = r.positions + (r.written ? r.position : row - r.first[s]) * stack.width;
       each_vector(stack.width, [&](int64_t d, int count) {
         write(x + own * stack.width + d, scale * read(word + d, count) + read(place + d, count), count);
       });
@@ -190,19 +147,19 @@ struct Part {
   void layer(int64_t l) const {
     const Layer& layer = stack.layers[l];
     join(layer.own_norm, [&](const float* input) {
-      product(layer.own, input, n, wide);
+      product(layer.own, input, n, room, wide);
       r.written ? look_back(l) : look_around();
-      add_product(layer.own_out, y, n, x);
+      add_product(layer.own_out, y, n, room, x);
     });
     if (r.written)
       join(layer.cross_norm, [&](const float* input) {
-        product(layer.query, input, n, wide);
+        product(layer.query, input, n, room, wide);
         look_across(l);
-        add_product(layer.cross_out, y, n, x);
+        add_product(layer.cross_out, y, n, room, x);
       });
     join(layer.inner_norm, [&](const float* input) {
-      bent_product(layer.inner, stack.activation, input, n, wide);
-      add_product(layer.outer, wide, n, x);
+      bent_product(layer.inner, stack.activation, input, n, room, wide);
+      add_product(layer.outer, wide, n, room, x);
     });
   }
 
@@ -264,36 +221,14 @@ struct Part {
   }
 };
 
-int64_t more(int64_t a, int64_t b) { return a > b ? a : b; }
-
-// How many keys a row may look at.
-int64_t longest_look(const Rows& r) {
-  int64_t longest = r.written ? more(r.position + 1, r.longest) : 0;
-  for (int64_t s = 0; !r.written && s < r.sentences; ++s) longest = more(longest, r.first[s + 1] - r.first[s]);
-  return longest;
-}
-
-bool run_part(const Rows& r, int64_t from, int64_t to) {
-  const Stack& stack = *r.stack;
-  Part part = {stack, r, from, to, r.first[from], r.first[to] - r.first[from]};
-  int64_t widest = more(3 * stack.width, stack.layers[0].inner.out);
-  int64_t rows = part.n * stack.width;
-  part.x = static_cast<float*>(
-      malloc(size_t(2 * rows + part.n * widest + longest_look(r)) * sizeof(float)));
-  if (!part.x) return false;
-  part.y = part.x + rows, part.wide = part.y + rows, part.scores = part.wide + part.n * widest;
-  part.run();
-  free(part.x);
-  return true;
-}
-
 }  // namespace
 
 extern "C" void VARIANT_OF(stack)(const Rows& r, Share& share) {
   int64_t from;
   while ((from = __atomic_fetch_add(&share.next, share.at_once, __ATOMIC_RELAXED)) < r.sentences) {
-    int64_t to = from + share.at_once;
-    if (!run_part(r, from, to < r.sentences ? to : r.sentences))
+    int64_t to = from + share.at_once < r.sentences ? from + share.at_once : r.sentences;
+    Part part = {*r.stack, r, from, to, r.first[from], r.first[to] - r.first[from]};
+    if (!work_in_arena(part))
       __atomic_store_n(&share.failed, 1, __ATOMIC_RELAXED);
   }
 }

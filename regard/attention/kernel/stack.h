@@ -14,10 +14,13 @@ namespace regard {
 
 constexpr int64_t PANEL = 16;
 
-// y = W x + b. The weights stand in panels of PANEL outputs (panel, in, PANEL), the bias in as many
-// numbers; behind the last output there are zeros.
+// y = W x + b. The weights stand in panels of PANEL outputs, bias and scale in as many numbers; behind
+// the last output there are zeros. W is `weight`, or whole numbers of 8 bits times the scale of their
+// output.
 struct Product {
-  const float* weight;
+  const float* weight;  // (panel, in, PANEL), or null
+  const int8_t* bytes;  // (panel, pair of inputs, PANEL, 2), or null; an odd `in` has a zero behind it
+  const float* scale;   // of bytes
   const float* bias;
   int64_t in, out;
 };
@@ -48,8 +51,7 @@ struct Stack {
   Product out;
   const float* words;  // (vocabulary, width)
   int64_t vocabulary;
-  const float* positions;  // (at least as many as there are words in a row, width)
-  double scale;            // of words
+  double scale;  // of words
 };
 
 // One call of a stack.
@@ -58,7 +60,8 @@ struct Rows {
   const int64_t* tokens;
   const int64_t* first;  // (sentences + 1): the rows of sentence s are first[s] to first[s + 1]
   int64_t sentences;
-  float* out;  // (rows, out)
+  const float* positions;  // (at least as many as a sentence or a hypothesis has words, width)
+  float* out;              // (rows, out)
   int64_t threads;
   // The rest is of a decoder.
   int64_t position;         // how many words every hypothesis has written

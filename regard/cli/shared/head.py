@@ -34,7 +34,7 @@ def explain_head(sentence: str, options: ExplainOptions) -> None:
     sides = [first]
     if compare is not None:
         sides.append(model.explain(compare, options.word, options.to, first.layer, first.head))
-        _print_comparison(*sides)
+        print_compared(*sides)
     else:
         if options.json_to is not None:
             write_json(first.trace.to_json(), options.json_to)
@@ -83,7 +83,7 @@ def _print(explained: Explained, form: str | None, everything: bool) -> None:
         head = Head(explained.trace, *place, console, layer=explained.layer, to=explained.to.start)
         head.everything = everything
         console.print(Text(captions.format_place(explained), style="bold"))
-        for line in _texts(explained):
+        for line in format_texts(explained):
             console.print(line)
         console.print(Text(captions.format_question(explained), style="italic"))
         console.print(Text(captions.format_choice(explained), style="yellow"))
@@ -97,7 +97,7 @@ def _print(explained: Explained, form: str | None, everything: bool) -> None:
     console.print(Text(captions.format_limits(explained), style="dim"))
 
 
-def _print_comparison(first: Explained, second: Explained) -> None:
+def print_compared(first: Explained, second: Explained) -> None:
     from rich.text import Text
 
     from regard.inside.explain import captions
@@ -106,7 +106,7 @@ def _print_comparison(first: Explained, second: Explained) -> None:
 
     console = make_console()
     console.print(Text(captions.format_place(first), style="bold"))
-    for line in (*_texts(first), *_texts(second)):
+    for line in (*format_texts(first), *format_texts(second)):
         console.print(line)
     console.print(Text(captions.format_question(first), style="italic"))
     console.print(Text(captions.format_choice(first), style="yellow"))
@@ -118,7 +118,7 @@ def _print_comparison(first: Explained, second: Explained) -> None:
     console.print(Text(captions.format_limits(first), style="dim"))
 
 
-def _texts(explained: Explained) -> list[Text]:
+def format_texts(explained: Explained) -> list[Text]:
     """The tokens of what attends, and of what is attended to where that is another text."""
     from rich.text import Text
 

@@ -81,9 +81,9 @@ def load_measured(
 ) -> tuple[TextModel, str]:
     """The model with what ``measures`` need of it, and which attention is looked at."""
     if "gradient" not in measures:
-        model = load_model(name)
+        model = load_any(name, predicts=False)
         return model, read_part(model, part, target)
-    model = load_model(name, predicts=True)  # a gradient is of what the model says
+    model = load_any(name)  # a gradient is of what the model says
     return model, read_part(model, part, None)
 
 

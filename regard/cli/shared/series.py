@@ -47,8 +47,9 @@ class SeriesOptions:
                 if value is not None:
                     raise RegardError(f"--{name} says how a table is read: it goes with --series")
 
-    def read(self, usual: Mapping[str, Any]) -> Series:
-        """The series; what the options leave open is as the ``usual`` settings say."""
+    def read(self, usual: Mapping[str, Any], without: str | None = None) -> Series:
+        """The series; what the options leave open is as the ``usual`` settings say. The table may
+        have the column ``without`` numbers or not: it is left out."""
         from regard.pieces.seriesfile import read_series
 
         assert self.series is not None
@@ -61,4 +62,5 @@ class SeriesOptions:
             columns=columns,
             decimal=self.decimal or usual.get("decimal", ""),
             steps=(self.gaps or usual.get("gaps")) == "steps",
+            without=without,
         )

@@ -56,14 +56,10 @@ class Blocks:
     @contextmanager
     def from_block(self, first: int, rows: int) -> Iterator[None]:
         """Inside the block those before ``first`` give what they gave, in ``rows`` rows."""
-        below = list(zip(self.modules, self.outputs, strict=True))[:first]
-        try:
-            for module, output in below:
-                vars(module)["forward"] = _Again(output, rows)
+        with ExitStack() as stack:
+            for module, output in list(zip(self.modules, self.outputs, strict=True))[:first]:
+                stack.enter_context(standing_in(module, _Again(output, rows)))
             yield
-        finally:
-            for module, _ in below:
-                vars(module).pop("forward", None)
 
     def after_attention(
         self, names: list[str], run: Callable[[], object], position: int
@@ -91,13 +87,20 @@ class Blocks:
     @contextmanager
     def at_position(self, modules: list[nn.Module], position: int) -> Iterator[None]:
         """Inside the block ``modules`` compute this position, and give zeros at all others."""
-        try:
+        with ExitStack() as stack:
             for module in modules:
-                vars(module)["forward"] = _AtPosition(module, position)
+                stack.enter_context(standing_in(module, _AtPosition(module, position)))
             yield
-        finally:
-            for module in modules:
-                vars(module).pop("forward", None)
+
+
+@contextmanager
+def standing_in(module: nn.Module, forward: Callable[..., Any]) -> Iterator[None]:
+    """Inside the block ``module`` computes this instead."""
+    vars(module)["forward"] = forward
+    try:
+        yield
+    finally:
+        vars(module).pop("forward", None)
 
 
 def _of_positions(
@@ -138,17 +141,17 @@ class _Again:
         self.output, self.rows = output, rows
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return _in_rows(self.output, self.rows)
+        return in_rows(self.output, self.rows)
 
 
-def _in_rows(output: Any, rows: int) -> Any:
+def in_rows(output: Any, rows: int) -> Any:
     """The output of one row as that of several: rows stand one behind the other."""
     if isinstance(output, Tensor):
         if output.dim() and output.shape[0] == 1:
             return output.expand(rows, *output.shape[1:])
         return output.repeat(rows, *(1,) * (output.dim() - 1)) if output.dim() else output
     if isinstance(output, tuple):
-        several = [_in_rows(part, rows) for part in output]
+        several = [in_rows(part, rows) for part in output]
         return type(output)(*several) if hasattr(output, "_fields") else tuple(several)
     return output
 

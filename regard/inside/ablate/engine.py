@@ -2,7 +2,8 @@
 
 One unchanged run is kept layer by layer. Variants that begin in the same layer are the rows of one
 batch: what stands below them is not computed again, and what stands above is computed for all of
-them at once, as wide as the memory allows; behind the last attention for the one position that is
+them at once, as wide as the memory allows; the attention in which heads are removed is shared by
+its variants, and what stands behind the last attention is computed for the one position that is
 measured, if it is one.
 """
 
@@ -11,12 +12,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
+from functools import cached_property, partial
 
 import torch
 from torch import Tensor, nn
 
 from regard.inside.ablate.blocks import Blocks, rows_within
+from regard.inside.ablate.curves import KnownCurves
+from regard.inside.ablate.shared import Heads, SharedAttentions, removed_alike
 from regard.inside.ablate.trial import AblationTrial
 from regard.inside.ablate.variant import HeadAt, Variant
 from regard.inside.intervene.change import Extent
@@ -35,9 +38,10 @@ class Engine:
 
     def __init__(self, trial: AblationTrial, hands: Hands, memory: int) -> None:
         self.trial, self.hands = trial, hands
-        self.blocks = Blocks(trial.network)
+        self.blocks, self.shared = Blocks(trial.network), SharedAttentions(trial.network)
         self.places: dict[LayerPlace, int] = {}
         """Where attention is, and how many heads it has there."""
+        self.curves = KnownCurves(trial.network)
         self.base = self._first_run()
         positions = max(len(trial.pieces), len(trial.written))
         bound = rows_within(trial.network, positions, memory)
@@ -61,10 +65,23 @@ class Engine:
             self.places[place] = extent.heads
 
         self.hands.meets = met
-        with self.blocks.kept():
+        with self.blocks.kept(), self.shared.kept():
             base = self.trial.run(1)
         self.hands.meets = None
+        self.shared.find(self.places)
         return base
+
+    @cached_property
+    def shares(self) -> bool:
+        """Whether heads may be removed from shared attention: tried out on one of the last
+        attention of each kind, both ways must give the same."""
+        for head in {head.part: head for head in self.heads}.values():
+            tried = [Variant((head,), how={"by": "zero"})]
+            alike, first = removed_alike(tried, self.places), self._first(tried[0])
+            alone, shared = (self._batch(tried, first, way) for way in (None, alike))
+            if not torch.allclose(alone, shared, rtol=1e-4, atol=1e-5):
+                return False
+        return True
 
     @property
     def heads(self) -> list[HeadAt]:
@@ -89,7 +106,9 @@ class Engine:
             several = groups[first]
             for start in range(0, len(several), self.rows):
                 some = several[start : start + self.rows]
-                yield some, self._batch([variants[i] for i in some], first)
+                batch = [variants[i] for i in some]
+                alike = removed_alike(batch, self.places) if len(batch) > 1 else None
+                yield some, self._batch(batch, first, alike if alike and self.shares else None)
                 finished += len(some)
                 if done:
                     done(finished, len(variants))
@@ -108,13 +127,20 @@ class Engine:
         finally:
             self.hands.changes.clear()
 
-    def _batch(self, variants: Sequence[Variant], first: int) -> Tensor:
+    def _batch(
+        self, variants: Sequence[Variant], first: int, alike: tuple[str, list[Heads]] | None
+    ) -> Tensor:
+        """``alike``: the attention that they share, and which heads each of them removes."""
         self.hands.changes.clear()
-        for row, variant in enumerate(variants):
+        shared = None if alike is None else self.shared.known.get(alike[0])
+        for row, variant in enumerate(variants if shared is None else ()):
             variant.apply(self.hands, row)
         try:
             with ExitStack() as stack:
                 stack.enter_context(self.blocks.from_block(first, len(variants)))
+                stack.enter_context(self.curves.fused())
+                if shared is not None and alike is not None:
+                    stack.enter_context(shared.removing(alike[1]))
                 if self.trial.position is not None:
                     stack.enter_context(self.blocks.at_position(self.ending, self.trial.position))
                 return self.trial.run(len(variants))

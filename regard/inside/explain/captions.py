@@ -12,6 +12,9 @@ def format_place(explained: Explained) -> str:
     """``minilm, layer 5, head 11 (6 layers of 12 heads, counted from 0)``."""
     layers, heads = explained.shape
     where = place_of(explained.model, explained.part)
+    if explained.recurrent:
+        layer = "" if layers == 1 else f", layer {explained.layer} of {layers}, counted from 0"
+        return f"{where}{layer}, step {explained.token + 1} (recurrent)"
     return (
         f"{where}, layer {explained.layer}, head {explained.head} "
         f"({layers} layers of {heads} heads, counted from 0)"
@@ -24,6 +27,9 @@ def format_question(explained: Explained) -> str:
     where = f" at position {place}" if tokens.count(tokens[place]) > 1 else ""
     count = word.stop - word.start
     of = f" (of the {count} tokens of {quoted(word.text)} the one that gives most)"
+    if explained.recurrent:
+        verb, tape = ("writing", "source") if explained.crosses else ("reading", "tape")
+        return f"What does {verb} {quoted(tokens[place])}{where} take from the {tape}?"
     asked = f"What does {quoted(tokens[place])}{where}{of * (count > 1)} take from each token"
     return f"{asked} of the source?" if explained.crosses else f"{asked}?"
 
@@ -32,7 +38,11 @@ def format_decoding(explained: Explained) -> str:
     """What a row of a decoder's attention stands for; empty of any other."""
     if explained.source is None:
         return ""
-    token = quoted(explained.reading.labels[explained.token])
+    labels, place = explained.reading.labels, explained.token
+    token = quoted(labels[place])
+    if explained.recurrent:
+        read = quoted(labels[place - 1]) if place else "nothing yet"
+        return f"The decoder has read {read}, and writes {token} from what it takes here."
     return f"The decoder has read {token}, and says the next word from what it takes here."
 
 
@@ -49,10 +59,9 @@ def format_choice(explained: Explained) -> str:
     following = f" Next: {others}." if others else ""
     asked = choice.among == quoted(name_of(explained.keys, explained.to))
     among = to if asked else f"{choice.among}, {to}"
-    return (
-        f"Chosen: of {choice.heads} heads the one with the largest weight from {word} to "
-        f"{among}: {share}.{following}"
-    )
+    kind = "layers" if explained.recurrent else "heads"
+    of = f"of {choice.heads} {kind} the one with the" if choice.heads > 1 else "the"
+    return f"Chosen: {of} largest weight from {word} to {among}: {share}.{following}"
 
 
 def format_change(first: Explained, second: Explained) -> str:
@@ -65,7 +74,7 @@ def format_change(first: Explained, second: Explained) -> str:
     there = [j for i in wanted if (j := places.get(i)) is not None]
     if [other.labels[j] for j in there] != [reading.labels[i] for i in wanted]:
         return f"{before}; the second has no such token there."
-    rows = second.trace.value("weights")[second.head, second.word.start : second.word.stop]
+    rows = second.matrix[second.word.start : second.word.stop]
     return f"{before} and {rows[:, there].sum(-1).mean():.3f} in the second."
 
 
@@ -82,10 +91,14 @@ def format_proof(*explained: Explained) -> str:
 def format_limits(explained: Explained) -> str:
     """What one example does not prove."""
     layers, heads = explained.shape
+    many = (
+        f"With {layers * heads} heads to pick from, many pairs of words find a head with a large "
+        "weight, and a"
+    )
     return (
-        f"One example proves nothing about language. With {layers * heads} heads to pick from, "
-        "many pairs of words find a head with a large weight, and a weight does not show what the "
-        "model's output depends on. Try other sentences; --compare puts two side by side."
+        f"One example proves nothing about language. {'A' if explained.recurrent else many} weight "
+        "does not show what the model's output depends on. Try other sentences; --compare puts two "
+        "side by side."
     )
 
 

@@ -108,7 +108,10 @@ class ComputedModel:
         given = layer is not None and head is not None
         return Explained(
             *(self.name, self.shape, reading, best.layer, best.head, best.word, best.to),
-            *(None if given else choice, whole, trace, proof),
+            *(None if given else choice, whole, trace),
+            trace.value("weights")[best.head],
+            trace.value("scaled")[best.head],
+            proof,
         )
 
     def read(self, text: str) -> Pieces:

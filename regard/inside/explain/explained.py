@@ -46,10 +46,16 @@ class Explained:
     whole: Trace | None
     """Every step of every layer, of a model that regard's own encoder computes."""
     trace: Trace
-    """Those of the embedding and of this layer."""
+    """Those that are explained: of the embedding and of this layer, or of one recurrent step."""
+    matrix: Array
+    """(queries, keys): the weights of this head."""
+    scores: Array
+    """The scores that they are made of; NaN where there is no key."""
     proof: Proof
     part: str = ""
     """Of a model with an encoder and a decoder: whose attention, or "cross"."""
+    recurrent: bool = False
+    """Whether it is one step of a network that reads word by word, and has no heads."""
     source: Pieces | None = None
     """What the encoder read, if the words are those of a decoder."""
 
@@ -66,9 +72,7 @@ class Explained:
     @property
     def given(self) -> Array:
         """What each token of the word gives to the other word, in this head."""
-        rows: Array = self.trace.value("weights")[self.head, self.word.start : self.word.stop]
-        given: Array = rows[:, self.to.start : self.to.stop].sum(-1)
-        return given
+        return given_by(self.matrix, self.word, self.to)
 
     @property
     def share(self) -> float:
@@ -83,14 +87,20 @@ class Explained:
     @property
     def weights(self) -> Array:
         """What that token gives to each token, in this head."""
-        row: Array = self.trace.value("weights")[self.head, self.token]
+        row: Array = self.matrix[self.token]
         return row
 
     @property
     def scaled(self) -> Array:
         """The scores that these weights are made of."""
-        row: Array = self.trace.value("scaled")[self.head, self.token]
+        row: Array = self.scores[self.token]
         return row
+
+
+def given_by(weights: Array, word: Word, to: Word) -> Array:
+    """What each token of ``word`` gives to ``to``, of weights (queries, keys)."""
+    given: Array = weights[word.start : word.stop, to.start : to.stop].sum(-1)
+    return given
 
 
 def check_place(name: str, shape: tuple[int, int], layer: int | None, head: int | None) -> None:

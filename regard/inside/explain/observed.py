@@ -72,8 +72,11 @@ class ObservedModel:
         return Explained(
             *(self.name, shape, queries, best.layer, best.head),
             *(best.word, best.to, None if known else choice, None, trace),
-            *(_proof(chosen.item(), trace), self.part),
-            None if texts.target is None else texts.read,
+            trace.value("weights")[best.head],
+            trace.value("scaled")[best.head],
+            _proof(chosen.item(), trace),
+            self.part,
+            source=None if texts.target is None else texts.read,
         )
 
     def _read(self, text: str) -> Texts:

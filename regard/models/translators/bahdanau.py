@@ -86,7 +86,12 @@ class Bahdanau(Translator):
 
     def align(self, memory: Annotations, queries: Tensor) -> Attended:
         """c_i (B, k, 2 · hidden) and a_i (B, k, S) of k states s_{i-1} (B, k, hidden) each."""
-        score = functools.partial(additive, v=self.alignment.v, w_query=self.alignment.w_query)
+        score = functools.partial(
+            additive,
+            v=self.alignment.v,
+            w_query=self.alignment.w_query,
+            formula="e[i,j] = v_a · tanh(W_a s_{i-1} + U_a h_j)",
+        )
         return attend(
             queries,
             memory.keys,

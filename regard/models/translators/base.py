@@ -20,6 +20,7 @@ from regard.models.dropout import Dropout
 from regard.models.padding import check_batch, real_rows
 from regard.models.translators.config import TranslatorConfig
 from regard.models.vocabulary import Loss, Vocabulary
+from regard.trace import Array
 
 
 class DecoderStep(NamedTuple):
@@ -28,6 +29,30 @@ class DecoderStep(NamedTuple):
 
     logits: Tensor
     weights: Tensor | None
+
+
+class Hypothesis(NamedTuple):
+    """One translation."""
+
+    ids: list[int]
+    """Its tokens, without BOS and EOS."""
+    score: float
+    """log p / length^length_penalty, the length with EOS."""
+    weights: Tensor | None
+    """Where the model looked before each token and before EOS: (len(ids) + 1, source tokens), or
+    None if the design does not look; (len(ids), …) if not finished."""
+    finished: bool
+    """Whether it ended with EOS, not by ``max_length``."""
+
+
+class SearchOptions(NamedTuple):
+    """What a beam search is asked for, as :func:`~regard.models.translators.beam.hypotheses`."""
+
+    beam: int
+    best: int
+    length_penalty: float
+    layer: int | None
+    head: int | None
 
 
 @dataclass(kw_only=True)
@@ -137,6 +162,13 @@ class Translator(nn.Module, ABC):
         state = self.first_state(source, source_lengths)
         state.layer, state.head = layer, head
         return state
+
+    def search(
+        self, source: Tensor, source_lengths: Tensor, limits: Array, wanted: SearchOptions
+    ) -> list[list[Hypothesis]] | None:
+        """The best hypotheses of each source, at most ``limits`` (B,) tokens long, where that can
+        be had in one go; None where a search takes its steps one by one."""
+        return None
 
     def check_head(self, layer: int | None, head: int | None) -> None:
         """Raise if this layer or head is not there to choose."""

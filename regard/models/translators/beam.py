@@ -16,31 +16,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from regard.errors import ConfigError
-from regard.models.translators.base import Translator
+from regard.models.translators.base import Hypothesis, SearchOptions, Translator
 from regard.models.translators.candidates import best_tokens
 from regard.pieces.tokenizer import BOS, EOS
 from regard.trace import Array
-
-
-class Hypothesis(NamedTuple):
-    """One translation."""
-
-    ids: list[int]
-    """Its tokens, without BOS and EOS."""
-    score: float
-    """log p / length^length_penalty, the length with EOS."""
-    weights: Tensor | None
-    """Where the model looked before each token and before EOS: (len(ids) + 1, source tokens), or
-    None if the design does not look; (len(ids), …) if not finished."""
-    finished: bool
-    """Whether it ended with EOS, not by ``max_length``."""
 
 
 def translate_batch(
@@ -74,8 +60,11 @@ def hypotheses(
     """
     _check(beam, best, length_penalty, max_length)
     with evaluating(model):
-        state = model.start(source, lengths, layer=layer, head=head)
         limits = longest(lengths, max_length).cpu().numpy()
+        wanted = SearchOptions(beam, best, length_penalty, layer, head)
+        if (found := model.search(source, lengths, limits, wanted)) is not None:
+            return found
+        state = model.start(source, lengths, layer=layer, head=head)
         search = _BeamSearch(limits, beam, best, length_penalty)
         tokens = torch.full_like(lengths, BOS)
         while len(search.active):

@@ -1,13 +1,14 @@
-"""Native: a Transformer's encoder and decoder step in the kernel, without gradients.
+"""Native: a Transformer's encoder, decoder and beam search in the kernel, without gradients.
 
 Where nobody looks inside (no recorder, no hook, no gradient) and the weights are float32 on the
-CPU, a step of all hypotheses is one call. Everything else goes through the modules themselves,
-which define what is computed here.
+CPU, a search is one call, and so is a step of all hypotheses. Everything else goes through the
+modules themselves and beam.py, which define what is computed here.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -19,16 +20,21 @@ from torch import Tensor, nn
 from regard.attention import MultiHeadAttention
 from regard.attention.kernel.layout import RowsLayout
 from regard.attention.kernel.library import Kernel, kernel
-from regard.attention.kernel.stack import PackedStack, StackLayer
+from regard.attention.kernel.search import FoundPath, search
+from regard.attention.kernel.stack import PackedStack, StackLayer, wanted_weights
 from regard.attention.private import hooked_everywhere, untouched, version, watched
 from regard.models.dropout import Dropout
 from regard.models.layers import DecoderLayer, EncoderLayer, FeedForward
 from regard.models.norm import LayerNorm
+from regard.models.padding import real_rows
 from regard.models.positions import Positions
-from regard.models.translators.base import DecoderState, DecoderStep
+from regard.models.translators.base import DecoderState, DecoderStep, Hypothesis, SearchOptions
+from regard.models.translators.candidates import NEVER
 from regard.models.translators.config import TranslatorConfig
 from regard.models.vocabulary import Vocabulary
+from regard.pieces.tokenizer import BOS, EOS
 from regard.record import recording
+from regard.trace import Array
 
 KNOWN = {
     *(DecoderLayer, Dropout, EncoderLayer, FeedForward, LayerNorm, MultiHeadAttention),
@@ -52,7 +58,7 @@ class TransformerParts(NamedTuple):
 class NativeTransformer:
     """The weights of a Transformer, laid out for the kernel."""
 
-    def __init__(self, it: Kernel, parts: TransformerParts) -> None:
+    def __init__(self, it: Kernel, parts: TransformerParts, weights: str) -> None:
         config, vocabulary = parts.config, parts.vocabulary
         tied = vocabulary.tied
         shared: dict[str, Any] = {
@@ -60,10 +66,12 @@ class NativeTransformer:
             "before": config.norm == "pre",
             "activation": config.activation or "relu",
             "scale": math.sqrt(config.width),
+            "weights": weights,
         }
         cross = [layer.cross for layer in parts.decoder if isinstance(layer, DecoderLayer)]
         memory = [linear for attention in cross for linear in (attention.key, attention.value)]
         self.it, self.layers, self.table = it, config.layers, parts.positions
+        self.weights = weights
         self.encoder = PackedStack(
             [_layer(layer) for layer in parts.encoder],
             words=(vocabulary.words if tied else vocabulary.source_words).detach().clone(),
@@ -83,8 +91,7 @@ class NativeTransformer:
         """Read the sources: their keys and values in every layer of the decoder."""
         sizes = lengths.numpy()
         first = np.concatenate(([0], sizes.cumsum()))
-        real = torch.arange(source.shape[1]) < lengths.unsqueeze(-1)
-        tokens = source[real]
+        tokens = _real(source, lengths)
         memory = self.run(self.encoder, tokens, first, RowsLayout(), int(sizes.max()))
         return NativeState(
             sentences=len(sizes),
@@ -100,14 +107,50 @@ class NativeTransformer:
         self, stack: PackedStack, tokens: Tensor, first: np.ndarray, rows: RowsLayout, longest: int
     ) -> Tensor:
         """What the stack makes of ``tokens`` (rows,), up to position ``longest``."""
-        stack.set_positions(self.table.rows(longest))
+        positions = self.table.rows(longest)
         out = torch.empty(len(tokens), stack.layout.out.out)
         tokens = tokens.contiguous()
         rows.stack, rows.tokens, rows.first = stack.pointer, tokens.data_ptr(), first.ctypes.data
         rows.sentences, rows.out = len(first) - 1, out.data_ptr()
+        rows.positions = positions.data_ptr()
         rows.threads = torch.get_num_threads()
         self.it.stack(rows)
         return out
+
+    def search(
+        self, source: Tensor, lengths: Tensor, limits: Array, wanted: SearchOptions
+    ) -> list[list[Hypothesis]] | None:
+        """As :meth:`Translator.search`."""
+        sizes = lengths.numpy()
+        found = search(
+            self.it,
+            (self.encoder, self.decoder),
+            self.table.rows(int(max(sizes.max(), limits.max()))),
+            _real(source, lengths),
+            sizes,
+            limits,
+            beam=wanted.beam,
+            best=wanted.best,
+            penalty=wanted.length_penalty,
+            begin=BOS,
+            end=EOS,
+            silent=NEVER,
+            layer=self.layers - 1 if wanted.layer is None else wanted.layer,
+            head=-1 if wanted.head is None else wanted.head,
+        )
+        return None if found is None else [[_hypothesis(path) for path in each] for each in found]
+
+
+def _hypothesis(path: FoundPath) -> Hypothesis:
+    finished = path.said[-1] == EOS
+    ids = path.said[:-1] if finished else path.said
+    return Hypothesis(ids, path.score, path.weights, finished)
+
+
+def _real(source: Tensor, lengths: Tensor) -> Tensor:
+    """The tokens of all sources, one behind the other, without padding."""
+    rows = real_rows(lengths, source.shape[1])
+    return source.flatten() if rows is None else source.flatten().index_select(0, rows)
 
 
 def _layer(layer: nn.Module) -> StackLayer:
@@ -188,24 +231,28 @@ class _Made(NamedTuple):
     native: NativeTransformer
     parameters: list[Tensor]
     versions: list[tuple[int, int]]
-    views: list[Any]
-    """The parameters as NumPy arrays, of the same memory."""
+    probes: list[tuple[Callable[[int], float], int]]
+    """Of a few numbers of each parameter, how it is read and where."""
     seen: list[float]
 
-    def stale(self, it: Kernel, versions: list[tuple[int, int]]) -> bool:
+    def stale(self, it: Kernel, weights: str, versions: list[tuple[int, int]]) -> bool:
         """Whether it must be made anew."""
-        return (
-            self.versions != versions or self.native.it is not it or _some(self.views) != self.seen
-        )
+        made = self.native.it, self.native.weights, self.versions
+        return made != (it, weights, versions) or _read(self.probes) != self.seen
 
 
-def _some(views: list[Any]) -> list[float]:
-    """A few numbers of each array: any step of training changes some of them."""
+def _probes(parameters: list[Tensor]) -> list[tuple[Callable[[int], float], int]]:
+    """A few numbers of each: any step of training changes some of them."""
+    views: list[Any] = [parameter.detach().numpy() for parameter in parameters]
     return [
-        view.item(place)
+        (view.item, place)
         for view in views
         for place in (0, view.size // 3, 2 * view.size // 3, view.size - 1)
     ]
+
+
+def _read(probes: list[tuple[Callable[[int], float], int]]) -> list[float]:
+    return [item(place) for item, place in probes]
 
 
 _made: WeakKeyDictionary[nn.Module, _Made] = WeakKeyDictionary()
@@ -220,14 +267,13 @@ def native_of(model: nn.Module, parts: TransformerParts) -> NativeTransformer | 
     whole = (untouched(part, KNOWN, parameters) for part in parts[1:])
     if hooked_everywhere() or not all(whole):
         return None
-    made = _made.get(model)
+    made, weights = _made.get(model), wanted_weights()
     versions = [version(parameter) for parameter in parameters]
-    if made is None or made.stale(it, versions):
+    if made is None or made.stale(it, weights, versions):
         if not all(_plain(parameter) for parameter in parameters):
             return None
-        views = [parameter.detach().numpy() for parameter in parameters]
-        native = NativeTransformer(it, parts)
-        made = _made[model] = _Made(native, parameters, versions, views, _some(views))
+        native, probes = NativeTransformer(it, parts, weights), _probes(parameters)
+        made = _made[model] = _Made(native, parameters, versions, probes, _read(probes))
     return made.native
 
 

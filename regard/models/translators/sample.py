@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from regard.models.sampling import Sampling
-from regard.models.translators.base import Translator
-from regard.models.translators.beam import Hypothesis, evaluating, longest
+from regard.models.translators.base import Hypothesis, Translator
+from regard.models.translators.beam import evaluating, longest
 from regard.models.translators.candidates import log_norms, silence
 from regard.pieces.tokenizer import BOS, EOS
 

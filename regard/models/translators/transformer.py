@@ -8,14 +8,22 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention import KeyValueCache, Mask, causal, padding
+from regard.attention.kernel.search import MOST_STEPS
 from regard.errors import ConfigError
 from regard.models.layers import DecoderLayer, EncoderLayer
-from regard.models.padding import RealRows, pick, real_rows
+from regard.models.padding import RealRows, check_batch, pick, real_rows
 from regard.models.positions import Positions
-from regard.models.translators.base import DecoderState, DecoderStep, Translator
+from regard.models.translators.base import (
+    DecoderState,
+    DecoderStep,
+    Hypothesis,
+    SearchOptions,
+    Translator,
+)
 from regard.models.translators.config import TranslatorConfig
 from regard.models.translators.native import NativeState, TransformerParts, native_of
 from regard.record import scope
+from regard.trace import Array
 
 
 @dataclass(kw_only=True)
@@ -108,6 +116,16 @@ class Transformer(Translator):
         for what, asked, count in (("layer", layer, layers), ("head", head, heads)):
             if asked is not None and not 0 <= asked < count:
                 raise ConfigError(f"{what} must be from 0 to {count - 1}, got {asked}")
+
+    def search(
+        self, source: Tensor, source_lengths: Tensor, limits: Array, wanted: SearchOptions
+    ) -> list[list[Hypothesis]] | None:
+        if type(self) is not Transformer or not source.is_cpu or limits.max() > MOST_STEPS:
+            return None
+        check_batch(source, source_lengths)
+        self.check_head(wanted.layer, wanted.head)
+        native = native_of(self, self._parts())
+        return None if native is None else native.search(source, source_lengths, limits, wanted)
 
     def first_state(self, source: Tensor, source_lengths: Tensor) -> DecoderState:
         native = native_of(self, self._parts())

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from regard.errors import ConfigError, DataError
 from regard.models.sampling import Sampling
-from regard.models.translators.base import Translator
-from regard.models.translators.beam import Hypothesis, hypotheses
+from regard.models.translators.base import Hypothesis, Translator
+from regard.models.translators.beam import hypotheses
 from regard.models.translators.sample import sample_batch
 from regard.pieces.grouping import by_word
 from regard.pieces.pieces import Pieces
@@ -163,7 +163,7 @@ def trace_of(model: Translator, tokens: Tokenizer, found: Translation) -> Trace:
     with torch.no_grad(), record(model.config.model, source.labels) as trace:
         ids, lengths = torch.tensor([source.ids]), torch.tensor([len(source)])
         model.eval()(ids, lengths, torch.tensor([said]))
-    _name_targets(trace, tokens.pieces(said), source.labels)
+    name_targets(trace, tokens.pieces(said), source.labels)
     step = Step(
         "words",
         found.alignment,
@@ -176,7 +176,7 @@ def trace_of(model: Translator, tokens: Tokenizer, found: Translation) -> Trace:
     return trace
 
 
-def _name_targets(trace: Trace, said: list[str], source: list[str]) -> None:
+def name_targets(trace: Trace, said: list[str], source: list[str]) -> None:
     """Say which tokens the rows and columns of a decoder's attention are.
 
     A Transformer's row i has read said[i]; a row of Bahdanau's alignment chooses the next token.

@@ -176,6 +176,22 @@ class LabelledConfig(SentencesConfig):
 
 
 @dataclass(frozen=True)
+class TaggedConfig(SentencesConfig):
+    """Where the sentences of a labeller come from, with a label for each word."""
+
+    file: str | None = None
+    """A file in columns, a word a line: CoNLL-U, or the word first and the label last."""
+    column: str = ""
+    """Of the labels: its number from 1, or its name in CoNLL-U; else upos, or the last."""
+
+    def problems(self) -> list[str]:
+        found = super().problems()
+        if not self.file:
+            found.insert(0, "file is missing: a word and its label a line")
+        return found
+
+
+@dataclass(frozen=True)
 class PicturesConfig:
     """How images, or sounds as images, are divided."""
 
@@ -243,19 +259,29 @@ class SoundsConfig(PicturesConfig):
 
 
 @dataclass(frozen=True)
-class SeriesConfig:
-    """Where the series of a forecaster comes from, and what of it is read and forecast."""
+class ScenesConfig(PicturesConfig):
+    """Where the images of a labeller come from, with a class for each pixel."""
+
+    images: str | None = None
+    """An npz file: images, labels (a whole number for each pixel), names of the labels."""
+    patch: int = 0
+    """Pixels on a side of a patch, a divisor of rows and columns; 0 = as classifiers have it."""
+
+    def problems(self) -> list[str]:
+        found = super().problems() + at_least(self, 0, "patch")
+        if not self.images:
+            found.append("images is missing: an npz file with images and labels")
+        return found
+
+
+@dataclass(frozen=True)
+class TableConfig:
+    """Where a series comes from, how its table is read, and how it is divided."""
 
     series: str | None = None
     """A table (CSV): a column of times, and columns of numbers; may be gzip; - is stdin."""
-    horizon: int = 24
-    """How many steps are forecast."""
-    context: int = 0
-    """How many steps are read; 0 = the horizon once or several times, at least 24 and 3 seasons."""
-    season: int = 0
-    """Steps of a season; 0 = by the times: a day of hours, a week of days, a year of months."""
     columns: str | None = None
-    """The columns to forecast, with commas between them; all but the times if not given."""
+    """The columns of numbers, with commas between them; all but the times if not given."""
     time: str | None = None
     """The column of the times; if not given, that named date, time, …, or else the first."""
     decimal: Literal["", ".", ","] = ""
@@ -268,23 +294,59 @@ class SeriesConfig:
     """and behind them the share to test on: the last rows."""
 
     def __post_init__(self) -> None:
-        found = at_least(self, 1, "horizon") + at_least(self, 0, "context", "season")
+        complain(self.problems())
+
+    def problems(self) -> list[str]:
+        """Everything that is wrong with the settings."""
+        found = []
         if not self.series:
             found.append("series is missing: a table with a column of times")
+        for name in ("valid_share", "test_share"):
+            if not 0 < getattr(self, name) < 0.5:
+                found.append(f"{name} must be above 0 and under 0.5, got {getattr(self, name)}")
+        return found
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of numbers, one by one; none: all."""
+        return [name.strip() for name in (self.columns or "").split(",") if name.strip()]
+
+
+@dataclass(frozen=True)
+class SeriesConfig(TableConfig):
+    """What of a series a forecaster reads and forecasts."""
+
+    horizon: int = 24
+    """How many steps are forecast."""
+    context: int = 0
+    """How many steps are read; 0 = the horizon once or several times, at least 24 and 3 seasons."""
+    season: int = 0
+    """Steps of a season; 0 = by the times: a day of hours, a week of days, a year of months."""
+
+    def problems(self) -> list[str]:
+        found = at_least(self, 1, "horizon") + at_least(self, 0, "context", "season")
         if self.horizon * max(self.context, self.horizon) > MOST_WINDOW:
             found.append(
                 f"context times horizon may be {MOST_WINDOW:,}, got {self.context} and "
                 f"{self.horizon}"
             )
-        for name in ("valid_share", "test_share"):
-            if not 0 < getattr(self, name) < 0.5:
-                found.append(f"{name} must be above 0 and under 0.5, got {getattr(self, name)}")
-        complain(found)
+        return found + super().problems()
 
-    @property
-    def names(self) -> list[str]:
-        """The columns to forecast, one by one; none: all."""
-        return [name.strip() for name in (self.columns or "").split(",") if name.strip()]
+
+@dataclass(frozen=True)
+class StatesConfig(TableConfig):
+    """What of a series a labeller reads: its numbers, and the column of its states."""
+
+    state: str | None = None
+    """The column with the state at each step: a text, or a number that stands for one."""
+    context: int = 32
+    """How many steps are read at once."""
+
+    def problems(self) -> list[str]:
+        found = super().problems() + at_least(self, 2, "context")
+        if not self.state:
+            found.append("state is missing: the column with the state at each step (--state)")
+        return found
 
 
 @dataclass(frozen=True)

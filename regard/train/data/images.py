@@ -50,10 +50,17 @@ class LabelledImages:
         found.update(np.ascontiguousarray(self.pixels).data)
         return found.hexdigest()
 
-    def parts(self, valid: float, test: float, seed: int, what: str = "images") -> list[Part]:
-        """Which part each image is for; an image that occurs twice is in one part."""
-        names = [hashlib.sha256(image.tobytes()).hexdigest() for image in self.pixels]
-        return places(names, valid, test, seed, what)
+    def kinds(self) -> set[str]:
+        """The labels that occur."""
+        return set(self.labels)
+
+
+def image_parts(
+    pixels: NDArray[np.uint8], valid: float, test: float, seed: int, what: str
+) -> list[Part]:
+    """Which part each image is for; an image that occurs twice is in one part."""
+    names = [hashlib.sha256(image.tobytes()).hexdigest() for image in pixels]
+    return places(names, valid, test, seed, what)
 
 
 def read_images(path: str | os.PathLike[str]) -> LabelledImages:
@@ -64,8 +71,17 @@ def read_images(path: str | os.PathLike[str]) -> LabelledImages:
         return _of_folders(Path(path))
     if not os.path.isfile(path):
         raise DataError(f"there are no images at {name}: a folder, an IDX file or an npz file")
-    found = _of_npz(path, name) if str(path).endswith(".npz") else _of_idx(Path(path))
-    pixels, labels = found
+    if str(path).endswith(".npz"):
+        content = read_npz(path)
+        pixels, labels = content["images"], content["labels"]
+    else:
+        found, labels = _of_idx(Path(path))
+        pixels = with_channels(found, labels, name)
+    return LabelledImages(pixels, [str(label) for label in labels.tolist()])
+
+
+def with_channels(pixels: NDArray[np.uint8], labels: NDArray[Any], name: str) -> NDArray[np.uint8]:
+    """Images (N, rows, columns, channels), of which ``name`` has as many as labels."""
     if pixels.ndim == 3:
         pixels = pixels[..., None]
     if pixels.ndim != 4 or pixels.shape[-1] not in (1, 3):
@@ -76,10 +92,12 @@ def read_images(path: str | os.PathLike[str]) -> LabelledImages:
         raise DataError(f"{name} has {len(pixels):,} images and {len(labels):,} labels")
     if not len(pixels):
         raise DataError(f"{name} has no images")
-    return LabelledImages(pixels, [str(label) for label in labels.tolist()])
+    return pixels
 
 
-def _of_npz(path: str | os.PathLike[str], name: str) -> tuple[NDArray[np.uint8], NDArray[Any]]:
+def read_npz(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
+    """The arrays of an npz file by name; ``images`` and ``labels`` are among them."""
+    name = name_of(path)
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(info.file_size for info in archive.infolist())
@@ -89,9 +107,11 @@ def _of_npz(path: str | os.PathLike[str], name: str) -> tuple[NDArray[np.uint8],
             if missing:
                 has = ", ".join(content.files) or "nothing"
                 raise DataError(f"{name} has no {missing[0]!r}; it has {has}")
-            return _bytes(content["images"], name), content["labels"]
+            found = {key: content[key] for key in content.files}
     except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
         raise DataError(f"{name} is no npz file of numbers: {first_line(error)}") from error
+    images = _bytes(found["images"], name)
+    return found | {"images": with_channels(images, found["labels"], name)}
 
 
 def _bytes(images: NDArray[Any], name: str) -> NDArray[np.uint8]:

@@ -72,12 +72,13 @@ def _cells(path: str | os.PathLike[str], columns: Sequence[str]) -> Iterator[tup
 
 def labels_of(rows: Iterable[Labelled]) -> list[str]:
     """The labels that occur, numbers in their order before words in theirs."""
+    return sorted({row.label for row in rows}, key=label_order)
 
-    def order(label: str) -> tuple[bool, int, str]:
-        number = label.isdecimal()
-        return not number, int(label) if number else 0, label
 
-    return sorted({row.label for row in rows}, key=order)
+def label_order(label: str) -> tuple[bool, int, str]:
+    """By which labels are sorted."""
+    number = label.isdecimal()
+    return not number, int(label) if number else 0, label
 
 
 def check_labels(

@@ -222,8 +222,13 @@ class Loop:
         return self.task.score if key == "score" else key
 
     def weights(self) -> dict[str, Tensor]:
-        """The weights by name, whole and on the CPU."""
-        return {name: whole(tensor) for name, tensor in named_weights(self.task.model).items()}
+        """The weights by name, whole and on the CPU; of rank 0, which writes them.
+
+        All gather each in turn; what is whole, only rank 0 has room for.
+        """
+        named = named_weights(self.task.model).items()
+        gathered = ((name, whole(tensor)) for name, tensor in named)
+        return {name: tensor for name, tensor in gathered if self.world.main}
 
     def save(self) -> None:
         """Write a checkpoint of this moment, unless there is one."""
@@ -246,7 +251,7 @@ class Loop:
         return Checkpoint(
             self.state,
             self.weights(),
-            optimizer_state(self.optimizer, self.task.model),
+            optimizer_state(self.optimizer, self.task.model, keep=self.world.main),
             self.world.collected(random_state()),
             {name: whole(tensor) for name, tensor in carried.items()},
         )

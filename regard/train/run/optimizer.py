@@ -58,13 +58,19 @@ def learning_rate(config: TrainConfig, step: int, done: float) -> float:
     return rate
 
 
-def optimizer_state(optimizer: torch.optim.Optimizer, model: nn.Module) -> dict[str, Tensor]:
-    """``{"weight's name/exp_avg": tensor, …}``, whole and on the CPU."""
-    return {
-        f"{name}/{key}": whole(value)
+def optimizer_state(
+    optimizer: torch.optim.Optimizer, model: nn.Module, keep: bool = True
+) -> dict[str, Tensor]:
+    """``{"weight's name/exp_avg": tensor, …}``, whole and on the CPU.
+
+    Every process takes part in gathering it; one that does not ``keep`` it has nothing then.
+    """
+    gathered = (
+        (f"{name}/{key}", whole(value))
         for name, weight in model.named_parameters()
         for key, value in optimizer.state.get(weight, {}).items()
-    }
+    )
+    return {name: value for name, value in gathered if keep}
 
 
 def set_optimizer_state(

@@ -18,26 +18,41 @@ from regard.store.folder import (
     load_classifier,
     load_forecaster,
     load_image_classifier,
+    load_labeller,
     load_language_model,
     load_recommender,
     load_translator,
+    load_word_labeller,
 )
-from regard.train.data.config import ImagesConfig, SeriesConfig, SoundsConfig
+from regard.train.data.config import (
+    ImagesConfig,
+    ScenesConfig,
+    SeriesConfig,
+    SoundsConfig,
+    StatesConfig,
+)
 from regard.train.data.corpus import encode
 from regard.train.data.examples import Examples
 from regard.train.data.images import LabelledImages, read_images
 from regard.train.data.labelled import check_labels, read_labelled
 from regard.train.data.pairs import Pair, read_aligned, read_pairs
+from regard.train.data.scenes import read_scenes
 from regard.train.data.sentences import read_sentences
 from regard.train.data.series import divided_series
 from regard.train.data.sounds import read_sounds
+from regard.train.data.states import divided_states
+from regard.train.data.tagged import check_tags, read_tagged
 from regard.train.tasks.classify import Confusion, decide
 from regard.train.tasks.forecast import errors_of, ways_of
-from regard.train.tasks.images import DividedImages, divided_images, said_of
+from regard.train.tasks.images import DividedImages, Pictures, divided_images, said_of
+from regard.train.tasks.labelpieces import divided_scenes, patch_pieces, step_pieces
+from regard.train.tasks.labelscores import piece_scores, word_scores
 from regard.train.tasks.metrics import bleu, by_length, chrf
 from regard.train.tasks.perplexity import convention, score_text
 from regard.train.tasks.ranking import BASELINES, FIRST, Mean, Ranks, ranked
 from regard.train.tasks.recommend import Recommender, in_numbers, own_histories
+from regard.train.tasks.rouge import copied, first_words, rouge_words
+from regard.train.tasks.rouge import rouge as scores_of
 from regard.train.tasks.sounds import divided_sounds
 
 Figures = dict[str, Any]
@@ -53,21 +68,50 @@ def evaluate(folder: Path, name: str, **options: Any) -> Figures:
 
 
 def measure_translator(
-    run: RunFolder, name: str, beam: int = 5, length_penalty: float = 1.0, **files: Any
+    run: RunFolder,
+    name: str,
+    beam: int = 5,
+    length_penalty: float = 1.0,
+    rouge: bool = False,
+    **files: Any,
 ) -> Figures:
-    """BLEU and chrF, as a whole and by sentence length."""
+    """BLEU and chrF, as a whole and by sentence length; ``rouge``: of summaries."""
     held = _pairs(run, name, **files)
     translator, tokens = load_translator(run.path)
     sources = [pair.source for pair in held.rows]
     references = [pair.target for pair in held.rows]
     found = translate_texts(translator, tokens, sources, beam=beam, length_penalty=length_penalty)
     said = [translation.text for translation in found]
+    if rouge:
+        own = {"sentences": len(sources), "empty": len(held.empty), "beam": beam}
+        return own | _summaries(translator.config.model, sources, said, references)
     return {
         "sentences": len(sources),
         "empty": len(held.empty),
         "beam": beam,
         "scores": [asdict(score(said, references)) for score in (bleu, chrf)],
         "by_length": [asdict(bucket) for bucket in by_length(sources, said, references)],
+    }
+
+
+def _summaries(name: str, texts: list[str], said: list[str], references: list[str]) -> Figures:
+    """ROUGE of summaries, beside the first words of each text, as many as references have."""
+    usual = round(sum(len(rouge_words(each)) for each in references) / len(references))
+    ways = {
+        f"the first {usual} words": [first_words(text, usual) for text in texts],
+        name: said,
+        "reference": references,
+    }
+    return {
+        "summaries": [
+            {
+                "name": way,
+                "rouge": None if own is references else scores_of(own, references),
+                "words": sum(len(rouge_words(each)) for each in own) / len(own),
+                "copied": copied(own, texts),
+            }
+            for way, own in ways.items()
+        ]
     }
 
 
@@ -153,12 +197,13 @@ def measure_images(run: RunFolder, name: str, images: str | None = None) -> Figu
     else:
         held = read_images(images)
     shape = (model.config.rows, model.config.columns, model.config.channels)
-    if held.pixels.shape[1:] != shape:
-        raise RegardError(
-            f"{name!r} reads images of {shape} (rows, columns, channels), got "
-            f"{held.pixels.shape[1:]}"
-        )
+    _check_shape(held.pixels.shape[1:], shape, name)
     return {"images": len(held), **_of_pictures(model, held, name), "shown": []}
+
+
+def _check_shape(got: tuple[int, ...], shape: tuple[int, int, int], name: str) -> None:
+    if got != shape:
+        raise RegardError(f"{name!r} reads images of {shape} (rows, columns, channels), got {got}")
 
 
 def measure_sounds(run: RunFolder, name: str, sounds: str | None = None) -> Figures:
@@ -173,22 +218,26 @@ def measure_sounds(run: RunFolder, name: str, sounds: str | None = None) -> Figu
 
 
 def _unchanged(
-    run: RunFolder, name: str, found: DividedImages, path: str | None, option: str
-) -> LabelledImages:
+    run: RunFolder, name: str, found: DividedImages[Pictures], path: str | None, option: str
+) -> Pictures:
     """The test part of what the model was trained on, if it is still the same."""
     config = run.read_config()
-    if found.digest != config["made"][config["task"]]:
+    if found.digest != config["made"][config["task"].removeprefix("label-")]:
         raise RegardError(f"{path!r} has changed since {name!r} was trained on it: give {option}")
     return found.test
 
 
 def _of_pictures(model: ImageClassifier, held: LabelledImages, name: str) -> Figures:
     labels = list(model.config.labels)
-    strange = sorted(set(held.labels) - set(labels))
-    if strange:
-        raise RegardError(f"{name!r} knows no label {strange[0]!r}: it has {', '.join(labels)}")
+    _check_known(set(held.labels), labels, name)
     right = [labels.index(label) for label in held.labels]
     return _confused(labels, right, said_of(model, held.pixels))
+
+
+def _check_known(found: set[str], labels: list[str], name: str) -> None:
+    strange = sorted(found - set(labels))
+    if strange:
+        raise RegardError(f"{name!r} knows no label {strange[0]!r}: it has {', '.join(labels)}")
 
 
 def measure_recommender(run: RunFolder, name: str, history: str | None = None) -> Figures:
@@ -249,6 +298,54 @@ def measure_forecaster(run: RunFolder, name: str, series: str | None = None) -> 
     }
 
 
+def measure_labeller(run: RunFolder, name: str, data: str | None = None) -> Figures:
+    """The share of words with the right label, beside what the word alone would say."""
+    model, tokens, guesses = load_word_labeller(run.path)
+    column = run.read_config()["data"]["column"]
+    path = data or _own(run.test, name, "sentences", "--data")
+    held = read_tagged(path, column if data else "")  # its own file has two columns
+    check_tags(held.rows, model.config.labels, path)
+    return word_scores(model, tokens, guesses, held.rows)
+
+
+def measure_patches(run: RunFolder, name: str, images: str | None = None) -> Figures:
+    """The share of patches with the right label, beside what a patch alone would say."""
+    model, guesses = load_labeller(run.path, "label-images")
+    labels, side = list(model.config.labels), model.config.patch
+    if images is None:
+        data = ScenesConfig(**run.read_config()["data"])
+        divided = divided_scenes(data).images
+        held = _unchanged(run, name, divided, data.images, "--images FILE")
+    else:
+        held = read_scenes(images)
+        _check_known(held.kinds(), labels, name)
+    rows, columns = model.config.places // model.config.columns, model.config.columns
+    shape = (rows * side, columns * side, model.config.channels)
+    _check_shape(held.pixels.shape[1:], shape, name)
+    part = patch_pieces(held, side, labels)
+    scored = piece_scores(model, guesses, part, "the patch alone, linear")
+    return {"images": len(held), "of": "patches", **scored}
+
+
+def measure_steps(run: RunFolder, name: str, series: str | None = None) -> Figures:
+    """The share of steps with the right state, beside what the numbers of a step alone say."""
+    config = run.read_config()
+    model, guesses = load_labeller(run.path, "label-series")
+    data = StatesConfig(**config["data"])
+    if series is None and (data.series is None or not os.path.exists(data.series)):
+        raise RegardError(f"{name!r} was trained on {data.series!r}: give --series FILE")
+    found = divided_states(data, series)
+    if series is None and found.digest() != config["made"]["series"]:
+        raise RegardError(
+            f"{data.series!r} has changed since {name!r} was trained on it: give --series FILE"
+        )
+    _check_known(set(found.states), list(model.config.labels), name)
+    starts = found.starts("test")
+    part = step_pieces(found, model.config.labels, starts)
+    scored = piece_scores(model, guesses, part, "the step alone, linear")
+    return {"windows": len(starts), "of": "steps", **scored}
+
+
 def _confused(labels: list[str], right: list[int], said: list[int]) -> Figures:
     confusion = Confusion.of(labels, right, said)
     return {
@@ -269,6 +366,9 @@ MEASURES: dict[str, Callable[..., Figures]] = {
     "forecast": measure_forecaster,
     "recommend": measure_recommender,
     "sounds": measure_sounds,
+    "label": measure_labeller,
+    "label-images": measure_patches,
+    "label-series": measure_steps,
 }
 
 

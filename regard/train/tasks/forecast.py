@@ -125,7 +125,7 @@ class Forecasts(Job[SeriesConfig, DividedSeries, DividedSeries, ForecastConfig, 
         return {BASELINES: Baselines(read.season, linear).to_text()}
 
     def known(self, folder: RunFolder) -> Files:
-        return {BASELINES: folder.baselines.read_text(encoding="utf-8")}
+        return {BASELINES: folder.read_baselines()}
 
     def encode(self, read: DividedSeries, learned: Files, data: SeriesConfig) -> DividedSeries:
         return read

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 import torch
@@ -18,22 +18,25 @@ from regard.models.images import ImageClassifier, ImageConfig, sized_images, usu
 from regard.text import visible
 from regard.train.config import TrainConfig
 from regard.train.data.config import ImagesConfig, PicturesConfig
-from regard.train.data.images import LabelledImages, read_images
+from regard.train.data.images import LabelledImages, image_parts, read_images
+from regard.train.data.scenes import Scenes
 from regard.train.settings import Tree
 from regard.train.tasks.job import Files, Job, Settings
 
+Pictures = TypeVar("Pictures", LabelledImages, Scenes)
+"""Images of one size with a label each, or a label for each pixel."""
 AT_ONCE = 256
 """Images of a batch while validating."""
 Held = TypeVar("Held", bound=PicturesConfig)
 
 
 @dataclass(frozen=True)
-class DividedImages:
+class DividedImages(Generic[Pictures]):
     """Images to train, to validate and to test on."""
 
-    train: LabelledImages
-    valid: LabelledImages
-    test: LabelledImages
+    train: Pictures
+    valid: Pictures
+    test: Pictures
     digest: str
     shortened: int = 0
     """Of sounds: how many are longer than what is read of them."""
@@ -41,7 +44,7 @@ class DividedImages:
     @property
     def labels(self) -> list[str]:
         """All labels that training knows, sorted: numbers as numbers."""
-        return sorted(set(self.train.labels), key=lambda x: (not x.isdigit(), len(x), x))
+        return sorted(self.train.kinds(), key=lambda x: (not x.isdigit(), len(x), x))
 
 
 class ImageTraining:
@@ -51,7 +54,11 @@ class ImageTraining:
     higher = True
 
     def __init__(
-        self, model: ImageClassifier, data: DividedImages, config: TrainConfig, pieces: int
+        self,
+        model: ImageClassifier,
+        data: DividedImages[LabelledImages],
+        config: TrainConfig,
+        pieces: int,
     ) -> None:
         """``pieces``: of an image, for the designs that cut it."""
         self.model, self.config, self.pieces = model, config, pieces
@@ -94,7 +101,11 @@ class ImageTraining:
         return figures
 
 
-class ClassifyPictures(Job[Held, DividedImages, DividedImages, ImageConfig, ImageClassifier]):
+Classed = DividedImages[LabelledImages]
+"""Images with a label each."""
+
+
+class ClassifyPictures(Job[Held, Classed, Classed, ImageConfig, ImageClassifier]):
     """What classifiers of images have in common, wherever the images come from."""
 
     model_config = ImageConfig
@@ -117,19 +128,19 @@ class ClassifyPictures(Job[Held, DividedImages, DividedImages, ImageConfig, Imag
     def build(self, config: ImageConfig) -> ImageClassifier:
         return ImageClassifier(config)
 
-    def fingerprint(self, read: DividedImages) -> str:
+    def fingerprint(self, read: Classed) -> str:
         return read.digest
 
-    def encode(self, read: DividedImages, learned: Files, data: Held) -> DividedImages:
+    def encode(self, read: Classed, learned: Files, data: Held) -> Classed:
         return read
 
-    def decided(self, corpus: DividedImages) -> Tree:
+    def decided(self, corpus: Classed) -> Tree:
         _, rows, columns, channels = corpus.train.pixels.shape
         labels = tuple(corpus.labels)
         return {"rows": rows, "columns": columns, "channels": channels, "labels": labels}
 
     def make_task(
-        self, model: ImageClassifier, corpus: DividedImages, settings: Settings[Held]
+        self, model: ImageClassifier, corpus: Classed, settings: Settings[Held]
     ) -> ImageTraining:
         rows, columns = model.config.rows, model.config.columns
         down, across = model.config.sides if model.config.patch else self.sides(rows, columns)
@@ -140,14 +151,14 @@ class ClassifyPictures(Job[Held, DividedImages, DividedImages, ImageConfig, Imag
     def sides(self, rows: int, columns: int) -> tuple[int, int]:
         """Rows and columns of a patch, where the user says nothing."""
 
-    def summary(self, corpus: DividedImages, data: Held) -> dict[str, Any]:
+    def summary(self, corpus: Classed, data: Held) -> dict[str, Any]:
         parts = {"train": corpus.train, "valid": corpus.valid, "test": corpus.test}
         return {name: len(part) for name, part in parts.items()} | {
             "size": list(corpus.train.pixels.shape[1:]),
             "labels": dict(Counter(corpus.train.labels)),
         }
 
-    def notes(self, corpus: DividedImages, data: Held) -> Iterable[str]:
+    def notes(self, corpus: Classed, data: Held) -> Iterable[str]:
         yield (
             f"{len(corpus.train):,} {self.reads} to train on, {len(corpus.valid):,} to validate, "
             f"{len(corpus.test):,} to test; {self.size(corpus.train)}"
@@ -177,7 +188,7 @@ class ClassifyImages(ClassifyPictures[ImagesConfig]):
     def sized(self, model: str, size: str, **settings: Any) -> ImageConfig:
         return sized_images(model, size, **settings)
 
-    def read(self, data: ImagesConfig) -> DividedImages:
+    def read(self, data: ImagesConfig) -> Classed:
         return divided_images(data)
 
     def sides(self, rows: int, columns: int) -> tuple[int, int]:
@@ -188,18 +199,20 @@ class ClassifyImages(ClassifyPictures[ImagesConfig]):
         return f"{columns} x {rows} pixels, {'grey' if channels == 1 else 'in colours'}"
 
 
-def divided_images(data: ImagesConfig) -> DividedImages:
+def divided_images(data: ImagesConfig) -> Classed:
     """Read and divide; the user's own validation and test files are kept whole."""
     assert data.images is not None, "ImagesConfig checks this"
     return divided(data, data.images, read_images, "images")
 
 
 def divided(
-    data: PicturesConfig, path: str, read: Callable[[str], LabelledImages], what: str
-) -> DividedImages:
+    data: PicturesConfig, path: str, read: Callable[[str], Pictures], what: str
+) -> DividedImages[Pictures]:
     """What ``read`` finds at ``path``, divided; ``what`` they are, for errors."""
     main = read(path)
-    given = [read(other) if other else None for other in (data.valid, data.test)]
+    given: list[Pictures | None] = [
+        read(other) if other else None for other in (data.valid, data.test)
+    ]
     for other, part in zip((data.valid, data.test), given, strict=True):
         if part and other and part.pixels.shape[1:] != main.pixels.shape[1:]:
             raise DataError(
@@ -207,7 +220,7 @@ def divided(
                 f"{main.pixels.shape[1:]}: rows, columns and channels must be the same"
             )
     shares = 0.0 if given[0] else data.valid_share, 0.0 if given[1] else data.test_share
-    found = main.parts(*shares, data.split_seed, what)
+    found = image_parts(main.pixels, *shares, data.split_seed, what)
     rows = {
         part: [i for i, place in enumerate(found) if place == part]
         for part in ("train", "valid", "test")
@@ -227,15 +240,15 @@ def divided(
     return made
 
 
-def _check_labels(data: DividedImages, path: str) -> None:
-    known = set(data.train.labels)
+def _check_labels(data: DividedImages[Pictures], path: str) -> None:
+    known = data.train.kinds()
     if len(known) < 2:
         raise DataError(
-            f"the training part of {name_of(path)} has one label, {data.train.labels[0]!r}: there "
-            "is nothing to tell apart"
+            f"the training part of {name_of(path)} has one label, {min(known)!r}: there is nothing "
+            "to tell apart"
         )
     for name, part in (("validation", data.valid), ("test", data.test)):
-        strange = sorted(set(part.labels) - known)
+        strange = sorted(part.kinds() - known)
         if strange:
             raise DataError(
                 f"the {name} part has the label {strange[0]!r}, which never occurs in training"

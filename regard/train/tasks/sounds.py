@@ -10,7 +10,7 @@ from regard.models.spectrogram import STEP
 from regard.train.data.config import SoundsConfig
 from regard.train.data.images import LabelledImages
 from regard.train.data.sounds import read_sounds
-from regard.train.tasks.images import ClassifyPictures, DividedImages, divided
+from regard.train.tasks.images import Classed, ClassifyPictures, divided
 
 SPAN = 5
 """Frames of a piece: 50 ms."""
@@ -34,7 +34,7 @@ class ClassifySounds(ClassifyPictures[SoundsConfig]):
         sides = self.sides(settings["rows"], settings["columns"])
         return sized_images(model, size, sides=sides, **settings)
 
-    def read(self, data: SoundsConfig) -> DividedImages:
+    def read(self, data: SoundsConfig) -> Classed:
         return divided_sounds(data)
 
     def sides(self, rows: int, columns: int) -> tuple[int, int]:
@@ -44,7 +44,7 @@ class ClassifySounds(ClassifyPictures[SoundsConfig]):
         _, bands, frames, _ = images.pixels.shape
         return f"{frames * STEP:.2f} s of each, {frames} frames of {bands} bands"
 
-    def notes(self, corpus: DividedImages, data: SoundsConfig) -> Iterable[str]:
+    def notes(self, corpus: Classed, data: SoundsConfig) -> Iterable[str]:
         yield from super().notes(corpus, data)
         if corpus.shortened:
             yield (
@@ -58,7 +58,7 @@ def frames_of(data: SoundsConfig) -> int:
     return max(1, round(data.seconds / (SPAN * STEP))) * SPAN
 
 
-def divided_sounds(data: SoundsConfig) -> DividedImages:
+def divided_sounds(data: SoundsConfig) -> Classed:
     """Read and divide; the user's own validation and test folders are kept whole."""
     assert data.sounds is not None, "SoundsConfig checks this"
     frames = frames_of(data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from rich.cells import cell_len
@@ -29,6 +30,7 @@ class Side:
     word: int | None
     """The place of the word among them, unless it stands in another text."""
     scaled: Array
+    """NaN where nothing is scored."""
     weights: Array
 
 
@@ -73,7 +75,8 @@ def _cells(side: Side, place: int | None, word: int, width: int, scored: bool) -
     label = Text(visible(side.tokens[place]), style=style)
     label.truncate(word, overflow="ellipsis")
     share = float(side.weights[place])
-    score = [number(float(side.scaled[place]), 2)] if scored else []
+    value = float(side.scaled[place])
+    score = ["" if math.isnan(value) else number(value, 2)] if scored else []
     return [label, *score, f"{share:.3f}", bar(share, width)]
 
 

@@ -7,17 +7,16 @@ are shortened unless all numbers are wanted. Every number is read from the trace
 from __future__ import annotations
 
 import math
-import textwrap
 from dataclasses import dataclass
 
-from rich.cells import cell_len
 from rich.padding import Padding
 from rich.text import Text
 
 from regard.text import visible
 from regard.trace import Array
 from regard.views.terminal.focus import Focus, around, key_cell, plain_table
-from regard.views.terminal.numbers import bar, decimals, number, vector
+from regard.views.terminal.lines import print_heading, print_vectors
+from regard.views.terminal.numbers import bar, number, vector
 from regard.views.terminal.steps import PROJECTED
 
 MOST_TITLE = 40
@@ -62,27 +61,12 @@ def format_tokens(tokens: list[str], word: int) -> Text:
     return text
 
 
-def _heading(head: Head, number: int, title: str, formula: str, meaning: str = "") -> None:
-    line = Text(f"{number}  {title}", style="bold cyan").append(f"   {formula}", style="default")
-    head.console.print(line)
-    if meaning:
-        head.console.print(Padding(Text(meaning, style="dim"), (0, 0, 0, 3), expand=False))
+def _heading(head: Head, place: int, title: str, formula: str, meaning: str = "") -> None:
+    print_heading(head.console, place, title, formula, meaning)
 
 
 def _vectors(head: Head, rows: list[tuple[str, Array]], style: str = "default") -> None:
-    """Labelled vectors below each other, as many numbers of each as fit, or all."""
-    wide = max(cell_len(label) for label, _ in rows)
-    for label, values in rows:
-        start = f"   {label}{' ' * (wide - cell_len(label))} "
-        room = max(24, head.console.width - wide - 4)
-        if head.everything:
-            places = decimals(values)
-            full = f"[{' '.join(number(float(v), places) for v in values)}]"
-            lines = textwrap.wrap(full, room)
-            text = f"\n{' ' * (wide + 4)}".join(lines)
-        else:
-            text = vector(values, room)
-        head.console.print(Text(start + text, style=style), soft_wrap=True)
+    print_vectors(head.console, rows, everything=head.everything, style=style)
 
 
 def _embedding(head: Head) -> None:

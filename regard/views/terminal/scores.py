@@ -14,7 +14,9 @@ from regard.views.terminal.reading import print_weighted
 
 def print_scores(figures: Mapping[str, Any], console: Console) -> None:
     """Print what ``evaluate`` found; its keys say of which kind of model."""
-    if "scores" in figures:
+    if "summaries" in figures:
+        lines = summary_lines(figures)
+    elif "scores" in figures:
         lines = translator_lines(figures)
     elif "perplexity" in figures:
         lines = language_lines(figures)
@@ -22,6 +24,8 @@ def print_scores(figures: Mapping[str, Any], console: Console) -> None:
         lines = forecaster_lines(figures)
     elif "rankings" in figures:
         lines = ranking_lines(figures)
+    elif "ways" in figures:
+        lines = labeller_lines(figures)
     else:
         lines = classifier_lines(figures)
     console.print("\n".join(lines), markup=False, soft_wrap=True, highlight=False)
@@ -41,6 +45,27 @@ def translator_lines(figures: Mapping[str, Any]) -> list[str]:
         span = f"{b['least']}-{b['most']}" if b["most"] else f"{b['least']} and more"
         lines.append(f"{span:>15} {b['sentences']:>11} {b['bleu']:>7.2f} {b['chrf']:>7.2f}")
     return lines
+
+
+def summary_lines(figures: Mapping[str, Any]) -> list[str]:
+    """ROUGE of summaries beside that of the first words, their length, and what they copy."""
+    rows = figures["summaries"]
+    names = list(next(row["rouge"] for row in rows if row["rouge"]))
+    titles = [*names, "words", "copied"]
+    lines = [f"{figures['sentences']} texts, beam {figures['beam']}"]
+    if figures["empty"]:
+        lines.append(f"{figures['empty']} lines left out: a side is empty")
+    lines += ["", f"{'':<22}" + "".join(f"{title:>10}" for title in titles)]
+    for row in rows:
+        scores = [f"{row['rouge'][name]:.2f}" if row["rouge"] else "–" for name in names]
+        cells = [*scores, f"{row['words']:.1f}", f"{row['copied']:.1%}"]
+        lines.append(f"{row['name']:<22}" + "".join(f"{cell:>10}" for cell in cells))
+    return [
+        *lines,
+        "",
+        "ROUGE: F1 of words, of pairs, of the longest common sequence; small letters, no stemming",
+        "copied: words of a summary that stand in its text too",
+    ]
 
 
 def language_lines(figures: Mapping[str, Any]) -> list[str]:
@@ -92,6 +117,27 @@ def classifier_lines(figures: Mapping[str, Any]) -> list[str]:
         f"(always the commonest label: {100 * figures['commonest']:.2f} %)",
         "",
     ]
+
+
+def labeller_lines(figures: Mapping[str, Any]) -> list[str]:
+    """The share of right labels, the model's below those of guesses, and who is best."""
+    ways, shares = figures["ways"], figures["shares"]
+    whole = next(name for name in ("sentences", "images", "windows") if name in figures)
+    heads = {"accuracy": "accuracy", **{key: key for key in shares}, "iou": "mean IoU", "f1": "F1"}
+    shown = {key: title for key, title in heads.items() if any(key in way for way in ways)}
+    lines = [
+        f"{figures[whole]:,} {whole}, {figures['labelled']:,} {figures['of']} with a label each",
+        "",
+        f"{'':<24}" + "".join(f"{title:>11}" for title in shown.values()),
+    ]
+    for way in ways:
+        cells = (f"{100 * way[key]:.2f} %" if key in way else "–" for key in shown)
+        lines.append(f"{way['name']:<24}" + "".join(f"{cell:>11}" for cell in cells))
+    best = max(ways, key=lambda way: way["accuracy"])["name"]
+    lines += ["", f"most labels right: {best}"]
+    if "unknown" in shares:
+        lines.append(f"unknown: {shares['unknown']:.1%} of the words, which training did not have")
+    return [*lines, ""]
 
 
 def forecaster_lines(figures: Mapping[str, Any]) -> list[str]:

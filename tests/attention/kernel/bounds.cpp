@@ -7,7 +7,9 @@
 
 #include "additive.h"
 #include "kernel.h"
+#include "search.h"
 
+extern "C" int regard_search(int variant, const regard::Search* search);
 extern "C" void regard_look(int variant, const regard::Look* look, int back, int64_t t, int64_t from,
                             int64_t to);
 extern "C" int regard_attend(int variant, const regard::Call* call);
@@ -94,6 +96,64 @@ bool look(int variant, int64_t slots, int64_t hidden, int64_t width) {
   return isfinite(total);
 }
 
+// Weights of a stack, each in an array of its own.
+struct Weights {
+  std::vector<std::vector<float>> floats;
+  std::vector<std::vector<int8_t>> bytes;
+  bool small;
+
+  const float* row(int64_t n) { return floats.emplace_back(numbers(size_t(n))).data(); }
+
+  regard::Product product(int64_t in, int64_t out) {
+    int64_t panels = (out + regard::PANEL - 1) / regard::PANEL * regard::PANEL;
+    regard::Product p = {nullptr, nullptr, row(panels), row(panels), in, out};
+    if (small) {
+      auto& made = bytes.emplace_back(size_t(panels * ((in + 1) / 2 * 2)));
+      for (auto& x : made) x = int8_t(127 * number());
+      p.bytes = made.data();
+    } else {
+      p.weight = row(panels * in);
+    }
+    return p;
+  }
+
+  regard::Norm norm(int64_t width) { return {row(width), row(width), 1e-5}; }
+
+  regard::Layer layer(int64_t width, int64_t inner) {
+    return {norm(width), product(width, 3 * width), product(width, width),
+            norm(width), product(width, width),     product(width, width),
+            norm(width), product(width, inner),     product(inner, width)};
+  }
+};
+
+// A search of three sentences; whether every score is a number.
+bool look_for(int variant, int64_t beam, bool small, int64_t threads) {
+  const int64_t width = 10, inner = 17, words = 23, limit = 7, best = beam < 2 ? 1 : 2;
+  Weights w = {{}, {}, small};
+  w.floats.reserve(100), w.bytes.reserve(100);
+  regard::Layer one = w.layer(width, inner), other = w.layer(width, inner);
+  regard::Stack encoder = {&one, 1, width, 2, 1, regard::RELU, w.norm(width),
+                           w.product(width, 2 * width), w.row(words * width), words, 3.0};
+  regard::Stack decoder = {&other, 1, width, 2, 0, regard::SILU, {}, w.product(width, words),
+                           encoder.words, words, 3.0};
+  std::vector<int64_t> tokens = {4, 3, 5, 6, 7, 3, 22, 3}, first = {0, 2, 6, 8}, silent = {0, 2};
+  std::vector<int64_t> limits = {limit, 1, 3}, room = {0, best * 2 * limit, best * (2 * limit + 4)};
+  std::vector<double> scores(3 * best);
+  std::vector<int64_t> lengths(3 * best), said(3 * best * limit);
+  std::vector<float> weights(size_t(room[2] + best * 2 * 3));
+  regard::Search c = {};
+  c.encoder = &encoder, c.decoder = &decoder, c.positions = w.row(limit * width);
+  c.tokens = tokens.data(), c.first = first.data(), c.sentences = 3, c.limits = limits.data();
+  c.beam = beam, c.best = best, c.penalty = 1, c.begin = 2, c.end = 3, c.silent = silent.data();
+  c.silent_count = 2, c.head = -1, c.threads = threads, c.scores = scores.data();
+  c.lengths = lengths.data(), c.said = said.data(), c.longest = limit;
+  c.weights = weights.data(), c.room = room.data();
+  if (regard_search(variant, &c) != regard::FOUND) return false;
+  for (double score : scores)
+    if (!isfinite(score)) return false;
+  return true;
+}
+
 }  // namespace
 
 int main() {
@@ -115,6 +175,11 @@ int main() {
     for (int64_t slots : {1, 13, 300})
       for (int64_t hidden : {3, 67}) {
         if (!look(variant, slots, hidden, 2 * hidden - 1)) return printf("wrong look\n"), 1;
+        ++runs;
+      }
+    for (int64_t beam : {1, 2, 5})
+      for (bool small : {false, true}) {
+        if (!look_for(variant, beam, small, 1 + beam % 2)) return printf("wrong search\n"), 1;
         ++runs;
       }
   }

@@ -41,6 +41,7 @@ def declared(header: str, name: str) -> list[str]:
         ("stack.h", layout.StackLayout),
         ("stack.h", layout.RowsLayout),
         ("choice.h", layout.ChoiceLayout),
+        ("search.h", layout.SearchLayout),
     ],
 )
 def test_the_fields_are_those_of_the_header(header: str, structure: type[ctypes.Structure]) -> None:
@@ -59,8 +60,8 @@ def test_the_library_has_every_place(kernels: list[Kernel]) -> None:
 @pytest.mark.parametrize(
     ("change", "expected", "got"),
     [
-        (lambda p: p[:-1], "('Choice.threads', 80, 8)", "None"),
-        (lambda p: [*p, ("Choice.more", 88, 8)], "None", "('Choice.more', 88, 8)"),
+        (lambda p: p[:-1], "('Search.room', 176, 8)", "None"),
+        (lambda p: [*p, ("Search.more", 184, 8)], "None", "('Search.more', 184, 8)"),
         (lambda p: [("Array", 0, 48), *p[1:]], "('Array', 0, 40)", "('Array', 0, 48)"),
     ],
 )

@@ -326,6 +326,3 @@ def test_the_encoder_of_regards_own_translator() -> None:
     text = flat(done.stdout)
     assert text.startswith("transformer, encoder, layer ")
     assert "the model's own kernel mixed the same values" in text
-    refused = regard("explain", "Der Hund schläft.", "--model", "bahdanau")
-    assert refused.returncode == 2
-    assert "'bahdanau' is recurrent" in refused.stderr

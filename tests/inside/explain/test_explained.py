@@ -9,19 +9,18 @@ from regard.errors import RegardError
 from regard.inside.explain.explained import Explained, Proof, check_place
 from regard.pieces.marks import from_labels
 from regard.text import Word
-from regard.trace import Step, Trace
+from regard.trace import Trace
 
 WEIGHTS = np.array([[[0.5, 0.25, 0.25], [0.125, 0.125, 0.75], [0.5, 0.5, 0.0]]] * 2)
-AXES = ("head", "query", "key")
 
 
 def test_of_a_word_of_several_tokens_the_one_is_shown_that_gives_most() -> None:
-    steps = [Step("weights", WEIGHTS, axes=AXES), Step("scaled", 8 * WEIGHTS, axes=AXES)]
-    trace = Trace(steps, tokens=["a", "b", "c"])
+    matrix = WEIGHTS[1]
     word, to = Word("ab", 0, 2), Word("bc", 1, 3)
     reading = from_labels(["a", "b", "c"])
     found = Explained(
-        "m", (1, 2), reading, 0, 1, word, to, None, None, trace, Proof(3, 1e-6, "same")
+        *("m", (1, 2), reading, 0, 1, word, to, None, None),
+        *(Trace([]), matrix, 8 * matrix, Proof(3, 1e-6, "same")),
     )
     assert found.given.tolist() == [0.5, 0.875]
     assert found.share == pytest.approx(0.6875)

@@ -15,6 +15,7 @@ from regard.inside.explain.explained import Explained
 from regard.inside.explain.observed import MOST, ObservedModel
 from regard.inside.ownmodel import load_own
 from regard.inside.textmodel import load
+from tests.inside.explain.wholes import own_classifier, own_language
 from tests.inside.tinytext import STORY, save
 
 TEXT, TARGET = STORY[:60], STORY[61:100]
@@ -93,6 +94,13 @@ def test_what_the_decoder_writes_by_itself_is_read() -> None:
     assert captions.format_change(found, other).endswith("; the second has no such token there.")
     with pytest.raises(RegardError, match="part must be one of encoder, decoder, cross for a mod"):
         ObservedModel(model)
+
+
+def test_what_regard_trains_is_observed_like_any_other() -> None:
+    for model in (own_language("pre"), own_classifier()):
+        found = ObservedModel(model).explain("the cat sat on the mat", "mat")
+        assert found.shape == (2, 2)
+        assert found.proof.difference < 1e-5
 
 
 def test_what_is_said_of_positions_and_shared_heads(tmp_path: Path) -> None:

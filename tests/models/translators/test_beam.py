@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from regard.errors import ConfigError, TrainingError
-from regard.models.translators.base import Translator
-from regard.models.translators.beam import Hypothesis, hypotheses, translate_batch
+from regard.models.translators.base import Hypothesis, Translator
+from regard.models.translators.beam import hypotheses, translate_batch
 from regard.models.translators.config import MODELS
 from regard.pieces.tokenizer import BOS, EOS, UNK
 from tests.models.batch import VOCABULARY, batch, model

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import copy
+import functools
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from regard.attention.kernel.library import SWITCH, kernel
-from regard.errors import RegardError
+from regard.attention.kernel.stack import SWITCH as WEIGHTS
+from regard.errors import RegardError, TrainingError
 from regard.models.layers import DecoderLayer
 from regard.models.sampling import Sampling
+from regard.models.translators.base import Hypothesis
 from regard.models.translators.beam import hypotheses, translate_batch
 from regard.models.translators.native import NativeState
 from regard.models.translators.sample import sample_batch
 from regard.models.translators.transformer import Transformer, TransformerState
+from regard.pieces.tokenizer import EOS
 from regard.record import record
-from regard.store.weights import named_weights, set_weights
+from regard.store.weights import named_weights, packed, set_weights, unpacked
 from tests.models.batch import batch, model
 
 pytestmark = pytest.mark.skipif(kernel() is None, reason="there is no kernel here")
@@ -70,19 +77,30 @@ def run(made: Transformer, threads: int = 1) -> list[tuple[Tensor, Tensor]]:
     return [(step.logits, step.weights) for step in found if step.weights is not None]
 
 
-def compare(got: list[tuple[Tensor, Tensor]], expected: list[tuple[Tensor, Tensor]]) -> None:
+def compare(
+    got: list[tuple[Tensor, Tensor]], expected: list[tuple[Tensor, Tensor]], within: float = 2e-5
+) -> None:
     assert len(got) == len(expected) == 5
     for ours, theirs in zip(got, expected, strict=True):
         for one, other in zip(ours, theirs, strict=True):
-            torch.testing.assert_close(one.double(), other, rtol=0, atol=2e-5)
+            torch.testing.assert_close(one.double(), other, rtol=0, atol=within)
 
 
-@pytest.mark.parametrize("variant", variants())
-@pytest.mark.parametrize(
+def shipped(made: Transformer) -> Transformer:
+    """The same with weights of 8 bits."""
+    set_weights(made, unpacked(packed(named_weights(made))), "packed")
+    return made
+
+
+every_shape = pytest.mark.parametrize(
     "changes",
     [{}, {"norm": "post"}, {"activation": "silu"}, {"width": 38, "heads": 1, "tied": True}],
     ids=str,
 )
+
+
+@pytest.mark.parametrize("variant", variants())
+@every_shape
 def test_every_variant_is_the_modules_in_float64(
     variant: str, changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,6 +109,108 @@ def test_every_variant_is_the_modules_in_float64(
     b = batch()
     assert isinstance(made.start(b.source, b.source_lengths), NativeState)
     compare(run(made), run(copy.deepcopy(made).double()))
+
+
+@pytest.mark.parametrize("variant", variants())
+@every_shape
+def test_every_variant_takes_weights_of_8_bits(
+    variant: str, changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SWITCH, variant)
+    made = shipped(single(**changes))
+    found, exact = run(made), run(copy.deepcopy(made).double())
+    compare(found, exact, within=1e-3)  # 16 bits of a number, in each of some twenty products
+    monkeypatch.setenv(WEIGHTS, "float32")
+    whole = run(made)
+    compare(whole, exact)
+    assert not torch.equal(found[0][0], whole[0][0])
+
+
+def test_weights_become_8_bits_only_if_that_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = single()
+    expected = run(copy.deepcopy(made).double())
+    compare(run(made), expected)
+    monkeypatch.setenv(WEIGHTS, "int8")
+    rounded = run(made)
+    assert not torch.allclose(rounded[0][0].double(), expected[0][0], atol=2e-5)
+    compare(rounded, expected, within=0.3)
+
+
+class Stepwise(Transformer):
+    """A design of its own: its searches take their steps one by one."""
+
+
+def stepwise(made: Transformer) -> Stepwise:
+    copied = Stepwise(made.config)
+    copied.load_state_dict(made.state_dict())
+    return copied.eval()
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["float32", "int8"])
+@given(
+    sizes=st.lists(st.integers(1, 6), min_size=1, max_size=5),
+    beam=st.integers(1, 7),
+    best=st.integers(1, 7),
+    penalty=st.sampled_from([0.0, 0.6, 1.0, 2.5]),
+    max_length=st.none() | st.integers(1, 9),
+    end=st.sampled_from([-3.0, 0.0, 1.5]),
+    where=st.sampled_from([(None, None), (0, 1), (2, None)]),
+    threads=st.integers(1, 2),
+)
+@settings(max_examples=15)
+def test_a_search_in_one_call_is_the_search_step_by_step(
+    kept: bool,
+    sizes: list[int],
+    beam: int,
+    best: int,
+    penalty: float,
+    max_length: int | None,
+    end: float,
+    where: tuple[int | None, int | None],
+    threads: int,
+) -> None:
+    made = sharp(kept)
+    made.vocabulary.bias[EOS] = end
+    b = batch(tuple(sizes), tuple(2 for _ in sizes))
+    layer, head = where
+    asked: dict[str, Any] = {"beam": beam, "best": min(best, beam), "layer": layer, "head": head}
+    asked |= {"length_penalty": penalty, "max_length": max_length}
+    steps = hypotheses(stepwise(made), b.source, b.source_lengths, **asked)
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        whole = hypotheses(made, b.source, b.source_lengths, **asked)
+    finally:
+        torch.set_num_threads(before)
+    assert plain(whole) == plain(steps)
+
+
+@functools.cache
+def sharp(kept: bool) -> Transformer:
+    """One that is sure of what it says, with weights of 32 or 8 bits."""
+    made = single()
+    for parameter in made.parameters():
+        parameter.mul_(1.7)
+    return shipped(made) if kept else made
+
+
+def plain(found: list[list[Hypothesis]]) -> list[Any]:
+    return [
+        (one.ids, one.score, one.finished, one.weights.tolist() if one.weights is not None else 0)
+        for each in found
+        for one in each
+    ]
+
+
+def test_a_search_that_meets_no_number_says_so() -> None:
+    made, b = single(), batch()
+    layer(made, 1).feedforward.inner.weight[3, 2] = math.nan
+    with pytest.raises(TrainingError, match="a model's scores must be numbers"):
+        hypotheses(made, b.source, b.source_lengths, beam=2)
+    whole = shipped(single())
+    layer(whole, 1).feedforward.inner.bias[3] = math.inf
+    with pytest.raises(TrainingError, match="a model's scores must be numbers"):
+        hypotheses(whole, b.source, b.source_lengths, beam=2)
 
 
 def test_threads_change_no_bit() -> None:

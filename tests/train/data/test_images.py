@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from regard.errors import DataError
-from regard.train.data.images import LabelledImages, read_images
+from regard.train.data.images import LabelledImages, image_parts, read_images
 
 PIXELS = np.arange(7 * 5 * 3, dtype=np.uint8).reshape(7, 5, 3)
 LABELS = np.array([3, 1, 3, 1, 2, 2, 3])
@@ -59,7 +59,7 @@ def test_folders_are_labels(tmp_path: Path) -> None:
 def test_equal_images_are_in_one_part() -> None:
     chance = np.random.default_rng(7)
     once = chance.integers(0, 256, (90, 3, 5, 1), dtype=np.uint8)
-    parts = LabelledImages(np.concatenate([once, once]), ["a"] * 180).parts(0.3, 0.2, 1)
+    parts = image_parts(np.concatenate([once, once]), 0.3, 0.2, 1, "images")
     assert parts[:90] == parts[90:]
     assert set(parts) == {"train", "valid", "test"}
 

@@ -27,6 +27,14 @@ def test_a_translator_on_two_files(tmp_path: Path) -> None:
     figures = evaluate(HOME / "bahdanau", "bahdanau", beam=1, **sides)
     assert (figures["sentences"], figures["beam"]) == (2, 1)
     assert [score["name"] for score in figures["scores"]] == ["BLEU", "chrF2"]
+    first, own, right = evaluate(HOME / "bahdanau", "bahdanau", beam=1, rouge=True, **sides)[
+        "summaries"
+    ]
+    assert (first["name"], first["words"]) == ("the first 3 words", 3.0)  # I, m, tired
+    assert first["copied"] == 1.0
+    assert own["name"] == "bahdanau"
+    assert own["rouge"].keys() == {"ROUGE-1", "ROUGE-2", "ROUGE-L"}
+    assert (right["rouge"], right["copied"]) == (None, 0.0)
     for files, text in (
         ({"pairs": "x", "source": "y"}, "not both"),
         ({"source": "y"}, "go together"),

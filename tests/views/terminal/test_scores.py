@@ -75,3 +75,51 @@ def test_a_classifier() -> None:
     assert text.startswith("5 sentences\naccuracy 60.00 %   (always the commonest label: 80.00 %)")
     assert "true \\ said" in text
     assert "no (it is yes)" in text
+
+
+def test_summaries() -> None:
+    scores = {"ROUGE-1": 26.27, "ROUGE-2": 10.22, "ROUGE-L": 23.94}
+    rows = [
+        {"name": "the first 7 words", "rouge": scores, "words": 7.0, "copied": 1.0},
+        {"name": "reference", "rouge": None, "words": 6.5, "copied": 0.705},
+    ]
+    text = printed({"sentences": 3, "empty": 1, "beam": 5, "summaries": rows})
+    assert text.splitlines()[:6] == [
+        "3 texts, beam 5",
+        "1 lines left out: a side is empty",
+        "",
+        "                         ROUGE-1   ROUGE-2   ROUGE-L     words    copied",
+        "the first 7 words          26.27     10.22     23.94       7.0    100.0%",
+        "reference                      –         –         –       6.5     70.5%",
+    ]
+
+
+def test_a_labeller() -> None:
+    ways = [
+        {"name": "commonest label", "accuracy": 0.25, "known": 0.25},
+        {"name": "lstmn", "accuracy": 0.75, "known": 1.0, "unknown": 0.5, "f1": 0.125},
+    ]
+    figures: dict[str, object] = {
+        "sentences": 1000,
+        "of": "words",
+        "labelled": 4000,
+        "ways": ways,
+        "shares": {"known": 0.5, "unknown": 0.5},
+        "labels": ["a", "b"],
+        "confusion": [[3, 0], [1, 0]],
+        "recall": [1.0, 0.0],
+        "precision": [0.75, None],
+        "shown": [],
+    }
+    lines = printed(figures).splitlines()
+    assert lines[:7] == [
+        "1,000 sentences, 4,000 words with a label each",
+        "",
+        "                           accuracy      known    unknown         F1",
+        "commonest label             25.00 %    25.00 %          –          –",
+        "lstmn                       75.00 %   100.00 %    50.00 %    12.50 %",
+        "",
+        "most labels right: lstmn",
+    ]
+    assert lines[7] == "unknown: 50.0% of the words, which training did not have"
+    assert "true \\ said" in "\n".join(lines)
