@@ -43,9 +43,9 @@ function known() {
       title: t("rollout"),
       formula: "Rₗ = (½ mean Aₗ + ½ I) Rₗ₋₁",
       said: t(
-        "The heads of a layer averaged and half of each token kept, multiplied through all layers " +
-          "so far: where a token's vector came from, if nothing but weights counted (Abnar & " +
-          "Zuidema 2020).",
+        "The heads of a layer averaged and half of each token kept, multiplied through all " +
+          "layers so far: where a token's vector came from, if nothing but weights counted " +
+          "(Abnar & Zuidema 2020).",
       ),
     },
     flow: {
@@ -116,7 +116,8 @@ function reasonOf(of) {
   return maker
     ? ""
     : t(
-        "Not computed when this file was written; asked for by: regard look … --html --measure {name}",
+        "Not computed when this file was written; asked for by: regard look … --html " +
+          "--measure {name}",
         { name: of.name },
       );
 }
