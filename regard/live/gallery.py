@@ -17,9 +17,10 @@ from regard.live.proof import proofs
 from regard.text import visible
 from regard.views.page.file import visible_title
 from regard.views.page.frame import png_of
-from regard.views.page.inline import fill, source_hash, style
+from regard.views.page.inline import fill, headed, source_hash, style
 
 INDEX = "index.html"
+TITLE = "Models that run in your browser"
 ABOUT = {
     "word-by-word": "Translates one word at a time, each from the one word of the source that it "
     "looks at.",
@@ -75,9 +76,9 @@ def file_name(name: str) -> str:
 
 def index_html(shown: Sequence[Shown]) -> str:
     """The index as text: no script, nothing fetched but the page that is chosen."""
-    rules = POLICY.format(style=source_hash(style("gallery")))
-    known = {"POLICY": html.escape(rules), "STYLE": style("gallery")}
-    return fill("gallery.html", known | {"MODELS": "".join(map(_card, shown))})
+    body = fill("gallery.html", {"TITLE": TITLE, "MODELS": "".join(map(_card, shown))})
+    own = style("gallery")
+    return headed(body, title=TITLE, rules=POLICY.format(style=source_hash(own)), style=own)
 
 
 def _card(shown: Shown) -> str:

@@ -8,6 +8,7 @@ A browser has the Unicode of its own year, so the page asks this table instead o
 from __future__ import annotations
 
 import functools
+import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -70,8 +71,11 @@ def signs_script() -> str:
 
 
 def _call(text: str) -> str:
-    """As Prettier writes it."""
-    return f'anyOf("{text}")' if len(text) < 70 else f'anyOf(\n  "{text}",\n)'
+    """In lines of at most 100 columns, as Prettier has them."""
+    lines = [f'"{line}"' for line in textwrap.wrap(text, 88, drop_whitespace=False)]
+    if len(lines) == 1:
+        return f"anyOf({lines[0]})" if len(text) < 70 else f"anyOf(\n  {lines[0]},\n)"
+    return "anyOf(\n  " + " +\n    ".join(lines) + ",\n)"
 
 
 @functools.cache

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from regard.views.page.file import as_json
-from regard.views.page.inline import fill, read, script, source_hash, style, whole_script
+from regard.views.page.inline import fill, headed, read, script, source_hash, style, whole_script
 from regard.views.page.prose import prose_html
 
 WORDS = {
@@ -93,11 +93,8 @@ def course_html(edition: dict[str, Any], pages: LivingPages | None = None) -> st
     words = WORDS.get(edition["language"], WORDS["en"])
     chapters, pages = edition["chapters"], pages or LivingPages()
     known = {
-        "LANGUAGE": edition["language"],
         "TITLE": words["title"],
-        "POLICY": html.escape(_policy(bool(pages.inside))),
         "LIVING": as_json(dict(pages.inside)),
-        "STYLE": read("course.css"),
         "SCRIPT": script("course"),
         "WORDS": as_json(words),
         "LIST": "".join(
@@ -112,7 +109,13 @@ def course_html(edition: dict[str, Any], pages: LivingPages | None = None) -> st
     }
     known |= {name.upper(): words[name] for name in ("search", "skip", "theme")}
     known |= {name.upper(): words[name] for name in ("contents", "forget")}
-    return fill("course.html", known)
+    return headed(
+        fill("course.html", known),
+        title=words["title"],
+        rules=_policy(bool(pages.inside)),
+        style=read("course.css"),
+        language=edition["language"],
+    )
 
 
 def _at(chapters: list[Any], place: int) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from regard.views.page.file import as_json
-from regard.views.page.inline import fill, read, script, source_hash
+from regard.views.page.inline import fill, headed, read, script, source_hash
 
 LEAD = (
     "Fill in the numbers and press Check: digits count as they are written (0.48 means within "
@@ -26,17 +26,18 @@ def exercises_page(made: Sequence[dict[str, Any]], *, solutions: bool) -> str:
     The same exercises with their ``solutions`` are another page.
     """
     style = read("exercises.css")
+    title = "Exercises: solutions" if solutions else "Exercises"
+    rules = (
+        f"default-src 'none'; script-src {source_hash(script('exercises'))}; "
+        f"style-src {source_hash(style)}; base-uri 'none'"
+    )
     known = {
-        "POLICY": html.escape(
-            f"default-src 'none'; script-src {source_hash(script('exercises'))}; "
-            f"style-src {source_hash(style)}; base-uri 'none'"
-        ),
-        "STYLE": style,
-        "TITLE": "Exercises: solutions" if solutions else "Exercises",
+        "TITLE": title,
         "LEAD": html.escape(SOLUTIONS if solutions else LEAD),
         "SOLUTIONS": "yes" if solutions else "no",
         "SAVE": "" if solutions else SAVE,
         "EXERCISES": as_json(list(made)),
         "SCRIPT": script("exercises"),
     }
-    return fill("exercises.html", known)
+    body = fill("exercises.html", known)
+    return headed(body, title=title, rules=rules, style=style, generator="regard sheet")

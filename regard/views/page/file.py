@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ from regard.errors import RegardError
 from regard.files import write_text
 from regard.pieces.sheet import Subject
 from regard.views.page.data import subject_data
-from regard.views.page.inline import fill, policy, style, whole_script
+from regard.views.page.inline import fill, headed, policy, style, whole_script
 from regard.views.page.pack import EXACT, Pack, checksum
 
 FORMAT = 1
@@ -66,15 +65,13 @@ def filled(
 ) -> str:
     """The shell with everything in its place. Text is data: it cannot end the script it is in."""
     known = {
-        "TITLE": html.escape(visible_title(title)),
-        "POLICY": html.escape(rules),
-        "STYLE": style(first),
         "SCRIPT": whole_script(first, worker),
         "DATA": as_json(content),
         "PACKED": packed,
         "BELOW": below,
     }
-    return fill("page.html", known)
+    body = fill("page.html", known)
+    return headed(body, title=visible_title(title), rules=rules, style=style(first))
 
 
 def as_json(content: Any) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import html
 import json
 import re
 from collections.abc import Mapping
@@ -33,6 +34,26 @@ def fill(name: str, known: Mapping[str, str]) -> str:
     """A shell with what is known in its places, each of which is ``@@NAME@@``."""
     parts = read(name).split("@@")  # text, name, text, …; what is filled in is not split
     return "".join(known[part] if i % 2 else part for i, part in enumerate(parts))
+
+
+def headed(
+    body: str,
+    *,
+    title: str,
+    rules: str,
+    style: str,
+    language: str = "en",
+    generator: str = "regard",
+) -> str:
+    """A whole page: the head that all pages share, with the policy ``rules``, before its body."""
+    known = {
+        "LANGUAGE": language,
+        "POLICY": html.escape(rules),
+        "GENERATOR": generator,
+        "TITLE": html.escape(title),
+        "STYLE": style,
+    }
+    return fill("head.html", known) + body
 
 
 @functools.cache

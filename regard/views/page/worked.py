@@ -18,7 +18,7 @@ from regard.text import visible
 from regard.trace import Array, Step, Trace
 from regard.views.compared import Compared, Index, labels_of, row_label, rows_of
 from regard.views.page.file import as_json, visible_title
-from regard.views.page.inline import policy, script, style
+from regard.views.page.inline import headed, policy, script, style
 from regard.views.terminal.numbers import decimals, number
 
 MOST_ROWS = 200
@@ -71,17 +71,12 @@ def worked_section(
 
 def worked_page(title: str, section: str) -> str:
     """A page that holds such a section and nothing else: nothing is fetched."""
-    rules = policy("standalone")
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{html.escape(rules)}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n'
-        '<meta name="generator" content="regard">\n'
-        f"<title>{html.escape(visible_title(title))}</title>\n<style>{style()}</style>\n</head>\n"
-        f"<body>\n<main><h1>{_text(visible_title(title))}</h1>\n{section}</main>\n"
+    shown = visible_title(title)
+    body = (
+        f"<body>\n<main><h1>{_text(shown)}</h1>\n{section}</main>\n"
         f'<script type="module">{script("standalone")}</script>\n</body>\n</html>\n'
     )
+    return headed(body, title=shown, rules=policy("standalone"), style=style())
 
 
 def _text(text: str) -> str:

@@ -1,31 +1,19 @@
 // Compare: two heads, two texts or two models, side by side and as a difference.
 
-import { NO_CHANGE } from "./attention.js";
 import { css, isDark, lookup, placeBothWays } from "./colour.js";
+import { differenceOf, differenceRow, meanDifference, unitsOf } from "./difference.js";
 import { exact, fillOptions, make, number, put, shown, tableHead, tokenText } from "./dom.js";
 import { phrase, t } from "./language.js";
 import { sourceOf } from "./map.js";
 import { besideSvg, matrixSvg } from "./matrixsvg.js";
-import {
-  head,
-  layerName,
-  model,
-  nameOf,
-  picture,
-  pictureOf,
-  subject,
-  subjectNames,
-} from "./model.js";
-import { pairsOf } from "./pairs.js";
+import { head, layerName, model, nameOf, subject, subjectNames } from "./model.js";
+import { both, other, otherHead } from "./other.js";
 import { Pane, rememberSight } from "./pane.js";
 import { choose, state } from "./state.js";
 /** @import {Head} from "./attention.js" */
 /** @import {Subject} from "./model.js" */
-/** @import {Picture, Unit} from "./picture.js" */
-
-/** Two pictures, and which of their rows and columns belong together.
- * @typedef {{a: Picture, b: Picture, rows: [number, number][],
- *   columns: [number, number][]}} Both */
+/** @import {Both} from "./difference.js" */
+/** @import {Picture} from "./picture.js" */
 
 /** @type {Pane[]} */
 let panes = [];
@@ -37,11 +25,6 @@ let titles;
 let note;
 /** @type {any} */
 let table;
-/** @type {{key: any[], picture: Picture} | null} */
-let lastOther = null;
-/** @type {Both | null} */
-let lastBoth = null;
-
 export const compareView = {
   name: "compare",
   title: () => t("Compare"),
@@ -146,45 +129,9 @@ function tellCell(pane, r, c) {
   );
 }
 
-/** What the chosen head is compared with: the same head of the other text, or the next head.
- * @returns {[number, number, number]} */
-export function other() {
-  if (state.other) return state.other;
-  if (model.subjects.length > 1) return [state.subject === 0 ? 1 : 0, state.layer, state.head];
-  const heads = subject().layers[state.layer].heads.length;
-  if (heads > 1) return [state.subject, state.layer, (state.head + 1) % heads];
-  return [state.subject, (state.layer + 1) % subject().layers.length, 0];
-}
-
 /** @param {number} s @param {number} l @param {number} h */
 function setOther(s, l, h) {
   choose({ other: [s, l, h] });
-}
-
-/** @returns {{within: Subject, head: Head}} */
-function otherHead() {
-  const [s, l, h] = other();
-  const within = model.subjects[Math.min(s, model.subjects.length - 1)];
-  const layer = within.layers[Math.min(l, within.layers.length - 1)];
-  return { within, head: layer.heads[Math.min(h, layer.heads.length - 1)] };
-}
-
-function otherPicture() {
-  const { within, head: of } = otherHead();
-  const key = [of, state.words, state.sinks];
-  if (!lastOther || key.some((part, i) => part !== lastOther?.key[i])) {
-    lastOther = { key, picture: pictureOf(of, within, NO_CHANGE) };
-  }
-  return lastOther.picture;
-}
-
-/** @returns {Both} */
-function both() {
-  const [a, b] = [picture(), otherPicture()];
-  if (lastBoth?.a !== a || lastBoth.b !== b) {
-    lastBoth = { a, b, rows: pairsOf(a.rows, b.rows), columns: pairsOf(a.columns, b.columns) };
-  }
-  return lastBoth;
 }
 
 function fillInputs() {
@@ -264,50 +211,6 @@ function told({ a, b, rows, columns }) {
   if (!a.fits || !b.fits) return "";
   const moved = number(100 * meanDifference({ a, b, rows, columns }), 1);
   return t("On average {moved} % of a row's weight is elsewhere.", { moved });
-}
-
-/** A row of the difference. @param {Both} both @param {number} at @returns {Float32Array} */
-function differenceRow({ a, b, rows, columns }, at) {
-  const [one, two] = [a.row(rows[at][0]), b.row(rows[at][1])];
-  return Float32Array.from(columns, ([c, d]) => one[c] - two[d]);
-}
-
-/** @param {Unit[]} a @param {Unit[]} b @param {[number, number][]} pairs @returns {Unit[]} */
-function unitsOf(a, b, pairs) {
-  return pairs.map(([i, j]) => ({
-    ...a[i],
-    label: a[i].label === b[j].label ? a[i].label : `${a[i].label} / ${b[j].label}`,
-  }));
-}
-
-/** @param {Both} both */
-function differenceOf(both) {
-  const { a, b, rows, columns } = both;
-  const [one, two] = [sourceOf(a), sourceOf(b)];
-  return {
-    name: `${one.name} − ${two.name}`,
-    signed: true,
-    quick: a.fits && b.fits,
-    rows: unitsOf(a.rows, b.rows, rows),
-    columns: unitsOf(a.columns, b.columns, columns),
-    rowsOf: function* (
-      /** @type {number} */ top,
-      /** @type {number} */ end,
-      /** @type {number} */ left,
-      /** @type {number} */ right,
-    ) {
-      for (let r = top; r < end; r++) yield differenceRow(both, r).subarray(left, right);
-    },
-  };
-}
-
-/** Half the sum of |a − b|: the weight of a row that would have to move. @param {Both} both */
-function meanDifference(both) {
-  let sum = 0;
-  both.rows.forEach((_, at) => {
-    sum += differenceRow(both, at).reduce((total, w) => total + Math.abs(w), 0);
-  });
-  return sum / 2 / Math.max(1, both.rows.length);
 }
 
 /** @param {Both} both */
@@ -409,8 +312,4 @@ function compareSvg() {
     ]);
   }
   return besideSvg(pictures);
-}
-
-export function resetCompare() {
-  lastOther = lastBoth = null;
 }

@@ -4,7 +4,7 @@ import { make } from "./dom.js";
 import { t } from "./language.js";
 import { model } from "./model.js";
 import { moveHead, moveKey, moveLayer, moveQuery } from "./move.js";
-import { strongest } from "./overview.js";
+import { strongest } from "./headlinks.js";
 import { palettes } from "./colour.js";
 import { toggle } from "./reading.js";
 import { choose, state } from "./state.js";

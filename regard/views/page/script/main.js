@@ -2,7 +2,6 @@
 
 import { isChange, NO_CHANGE } from "./attention.js";
 import { isDark, palettes, scales } from "./colour.js";
-import { resetCompare } from "./compare.js";
 import { make, number, put, say, shown, tokenText } from "./dom.js";
 import { buildHelp, listenToKeys, showHelp } from "./keys.js";
 import { LANGUAGES, language, preferred, speak, t } from "./language.js";
@@ -11,6 +10,7 @@ import { buildMenu, openMenu } from "./menu.js";
 import { layer, model, openParcels, readyHead, subject, textsOf, tokenOf } from "./model.js";
 import { buildNumbers, fillNumbers, toggleNumbers } from "./numbers.js";
 import { opening } from "./opening.js";
+import { resetOther } from "./other.js";
 import { resetOverview } from "./overview.js";
 import { buildPaper, listenToPrinter } from "./paper.js";
 import { choose, fromFragment, setClamp, state, watch } from "./state.js";
@@ -314,7 +314,7 @@ export async function show(parcels, first) {
   const isFirst = !model.subjects.length;
   openParcels(parcels);
   resetOverview();
-  resetCompare();
+  resetOther();
   setClamp(inside);
   const given = first ?? model.subjects[0].data.start;
   const address = fromFragment(location.hash.slice(1));

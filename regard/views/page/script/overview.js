@@ -1,11 +1,13 @@
 // Overview: every head of every layer as a small picture, with its kind and its entropy.
 
 import { NO_CHANGE } from "./attention.js";
-import { css, isDark, isLogarithmic, lookup, place } from "./colour.js";
-import { make, number, put, say, shown, slowly, svg } from "./dom.js";
+import { isDark, isLogarithmic, lookup, place } from "./colour.js";
+import { make, number, put, shown, slowly } from "./dom.js";
+import { learnLinks, linkWeight, resetLinks } from "./headlinks.js";
 import { Grid, kindMeaning, kindName, KINDS, Tally } from "./kinds.js";
 import { t } from "./language.js";
 import { layerName, model, nameOf, subject, textsOf, tokenOf } from "./model.js";
+import { overviewSvg } from "./overviewsvg.js";
 import { choose, state } from "./state.js";
 /** @import {Head} from "./attention.js" */
 /** @import {Summary} from "./kinds.js" */
@@ -32,7 +34,10 @@ export const overviewView = {
   build: buildOverview,
   update: updateOverview,
   table: overviewTable,
-  svg: overviewSvg,
+  svg: () => {
+    for (const head of cards.keys()) draw(head); // in the colours of now
+    return overviewSvg(grid);
+  },
 };
 
 function buildOverview() {
@@ -294,50 +299,6 @@ function tellNote() {
         );
 }
 
-/** Weights of the link that a server computed. @type {{link: string, of: Map<Head, number>}} */
-let told = { link: "", of: new Map() };
-
-/**
- * Ask for the weights of the chosen link in heads whose vectors are not here.
- * @param {Head[]} heads
- */
-async function learnLinks(heads) {
-  const [i, j] = [state.query, state.key];
-  const of = new Map();
-  for (const layer of new Set(heads.map((head) => head.layer))) {
-    const weights = await layer.links(i, j);
-    weights?.forEach((weight, place) => of.set(layer.heads[place], weight));
-  }
-  if (state.query === i && state.key === j) told = { link: `${i} ${j}`, of };
-}
-
-/** The weight of the chosen link in a head: 0 where it has no such tokens, NaN while it is not
- * known. @param {Head} head */
-function linkWeight(head) {
-  if (state.query >= head.queries || state.key >= head.keys) return 0;
-  if (told.link === `${state.query} ${state.key}` && told.of.has(head))
-    return told.of.get(head) ?? 0;
-  return head.isReady ? head.row(state.query).weights[state.key] : NaN;
-}
-
-/** Go to the head with the strongest link between the chosen tokens. */
-export async function strongest() {
-  const [from, to] = subject().layers[state.layer].data.texts;
-  const heads = allHeads().filter(
-    (h) => h.layer.data.texts[0] === from && h.layer.data.texts[1] === to,
-  );
-  await learnLinks(heads);
-  await Promise.all(heads.filter((head) => !told.of.has(head)).map((head) => head.ready()));
-  const best = heads.reduce((a, b) => (linkWeight(b) > linkWeight(a) ? b : a));
-  choose({ layer: best.layer.index, head: best.place });
-  say(
-    t("{head} has the strongest link, {weight}", {
-      head: nameOf(best),
-      weight: number(linkWeight(best)),
-    }),
-  );
-}
-
 /** Arrow keys go to the neighbour, whatever row it is in. @param {KeyboardEvent} event */
 function move(event) {
   const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -2, ArrowDown: 2 }[event.key];
@@ -391,77 +352,11 @@ function overviewTable() {
   };
 }
 
-/** The colour of a weight on the page's scale; for views that are not pictures.
- * @param {number} weight @param {number} most */
-export function colourOf(weight, most) {
-  return css(lookup(state.palette, isDark()), place(weight, most, state.scale === "log"));
-}
-
-/** All heads as they are shown, with their names as text. @returns {SVGElement} */
-function overviewSvg() {
-  const [cell, step, name] = [66, 84, 110];
-  for (const head of cards.keys()) draw(head); // in the colours of now
-  const rows = [...grid.querySelectorAll(".heads-row")];
-  const most = 12; // in a row that has no end of its own
-  const text = {
-    fill: isDark() ? "#e8e8ea" : "#1c1d21",
-    "font-family": "system-ui, sans-serif",
-    "font-size": 11,
-  };
-  /** @type {any[]} */
-  const made = [];
-  let [top, wide] = [8, 0];
-  for (const row of rows) {
-    const layer = row.querySelector(".heads-layer")?.textContent ?? "";
-    const shownCards = [...row.querySelectorAll(".card")];
-    const across = layer ? shownCards.length : most;
-    made.push(svg("text", { ...text, x: 8, y: top + cell / 2, "font-size": 12 }, layer));
-    shownCards.forEach((card, i) => {
-      const [canvas, number, kind, entropy] = card.children;
-      const [x, y] = [
-        (layer ? name : 8) + (i % across) * step,
-        top + Math.floor(i / across) * (cell + 38),
-      ];
-      made.push(
-        svg("image", {
-          x,
-          y,
-          width: cell,
-          height: cell,
-          preserveAspectRatio: "none",
-          style: { "image-rendering": "pixelated" },
-          href: canvas.toDataURL(),
-        }),
-        svg("text", { ...text, x, y: y + cell + 13, "font-weight": 600 }, number.textContent),
-        svg(
-          "text",
-          { ...text, x: x + cell, y: y + cell + 13, "text-anchor": "end" },
-          entropy.textContent,
-        ),
-        svg("text", { ...text, x, y: y + cell + 26 }, kind.textContent),
-      );
-      wide = Math.max(wide, x + cell + 10);
-    });
-    top += Math.ceil(shownCards.length / Math.max(1, across)) * (cell + 38);
-  }
-  return svg(
-    "svg",
-    {
-      xmlns: "http://www.w3.org/2000/svg",
-      width: wide,
-      height: top,
-      viewBox: `0 0 ${wide} ${top}`,
-    },
-    svg("rect", { width: "100%", height: "100%", fill: isDark() ? "#16181d" : "#ffffff" }),
-    made,
-  );
-}
-
 /** Forget what belongs to another document. */
 export function resetOverview() {
   seen.clear();
   cards.clear();
-  told = { link: "", of: new Map() };
+  resetLinks();
   running += 1;
   if (grid && model.subjects.length) put(grid);
 }

@@ -2,89 +2,50 @@
 // at, as thick as their weights.
 
 import { Arcs } from "./arcs.js";
-import { nextOf, whichOf } from "./choices.js";
-import { make, put } from "./dom.js";
+import { make } from "./dom.js";
 import { t } from "./language.js";
 import { behind, head, isRightToLeft, layer, model, numberName, picture } from "./model.js";
 import { readyHead, textsOf } from "./model.js";
 import { rowTable } from "./picture.js";
+import { isMasked, ShownRow } from "./shownrow.js";
 import { Stage } from "./stage.js";
 import { stageSvg } from "./stagesvg.js";
-import { choose, state } from "./state.js";
-import { account, percent, restOf, sentenceOf } from "./telling.js";
+import { state } from "./state.js";
+import { percent } from "./telling.js";
 /** @import {Account, Look} from "./telling.js" */
-/** @import {Unit} from "./picture.js" */
 
 const MOST_ARCS = 14;
 const LEAST = 0.015; // of a row's weight: less is not drawn
 const LEAST_BEHIND = 0.15; // in rows that are not chosen
 
-/** @type {Object<string, any>} */
-const parts = {};
 /** @type {Stage} */
 let stage;
 /** @type {Arcs} */
 let arcs;
 /** The links of all words, where two texts face each other. @type {Arcs} */
 let ground;
-/** The row under the pointer; −1 if none is. */
-let hovered = -1;
+/** @type {ShownRow} */
+let shown;
 
 export const sentenceView = {
   name: "sentence",
   build,
   update,
   table: () => rowTable(picture(), state.query, numberName()),
-  svg: () => stageSvg(stage, [ground, arcs], parts.told.textContent),
+  svg: () => stageSvg(stage, [ground, arcs], shown.told.textContent),
 };
 
 function build() {
-  stage = new Stage(listeners);
+  shown = new ShownRow(() => draw(true), {
+    all: () => t("All words at once"),
+    hint: () => t("Point at a word, or walk with the arrow keys."),
+  });
+  stage = new Stage((side) => shown.listeners(side, walk));
   arcs = new Arcs();
   ground = new Arcs();
   stage.element.prepend(ground.element, arcs.element);
-  parts.told = make("p", { class: "told", role: "status" });
-  parts.rest = make("p", { class: "rest quiet" });
-  parts.next = make("div", { class: "next" });
-  parts.which = make("div", { class: "which quiet" });
   new ResizeObserver(again).observe(stage.element);
-  return make(
-    "div",
-    { class: "view-sentence" },
-    stage.element,
-    make("div", { class: "telling" }, parts.told, parts.rest, parts.next, parts.which),
-  );
-}
-
-/** @param {"from" | "to"} side */
-function listeners(side) {
-  const numberOf = (/** @type {any} */ event) => {
-    const word = event.target.closest("[data-number]");
-    return word ? Number(word.dataset.number) : -1;
-  };
-  return {
-    keydown: walk,
-    click: (/** @type {Event} */ event) => pick(side, numberOf(event)),
-    pointerover: (/** @type {PointerEvent} */ event) =>
-      event.pointerType === "mouse" && hover(side, numberOf(event)),
-    pointerleave: () => hover(side, -1),
-  };
-}
-
-/** A click chooses the word; in a text that is only looked at, the word looked at.
- * @param {"from" | "to"} side @param {number} number */
-function pick(side, number) {
-  if (number < 0) return;
-  hovered = -1;
-  choose(side === "to" ? { key: number } : { query: number });
-}
-
-/** @param {"from" | "to"} side @param {number} number */
-function hover(side, number) {
-  const next = side === "to" || number < 0 ? -1 : picture().rowOf(number);
-  if (next === hovered) return;
-  hovered = next;
-  draw(true);
+  return make("div", { class: "view-sentence" }, stage.element, shown.element);
 }
 
 /** Arrow keys walk over the words. @param {KeyboardEvent} event */
@@ -95,8 +56,7 @@ function walk(event) {
   const by = { ArrowRight: turned, ArrowDown: 1, ArrowLeft: -turned, ArrowUp: -1 }[event.key];
   const to = { Home: 0, End: last }[event.key] ?? (by && of.rowOf(state.query) + by);
   if (to === undefined) return;
-  hovered = -1;
-  choose({ query: of.rows[Math.max(0, Math.min(last, to))].number });
+  shown.pick("from", of.rows[Math.max(0, Math.min(last, to))].number);
   event.preventDefault();
   event.stopPropagation();
 }
@@ -105,12 +65,8 @@ function walk(event) {
 async function update(changed) {
   await readyHead();
   const of = picture();
-  const at = of.rowOf(state.query);
-  const best = account(of, at).words[0];
-  const isNew = ["query", "change"].some((name) => changed.has(name));
-  const isFree = isNew && !changed.has("key") && !changed.has("subject");
-  if (best && isFree) choose({ key: best.unit.number });
-  const isLaid = stage.lay(of, ...textsOf(layer()), at);
+  shown.follow(changed);
+  const isLaid = stage.lay(of, ...textsOf(layer()), of.rowOf(state.query));
   drawGround();
   draw(!isLaid && !changed.has("view"));
 }
@@ -139,8 +95,7 @@ function again() {
 
 /** @param {boolean} moving */
 function draw(moving) {
-  const of = picture();
-  const found = hovered >= 0 ? account(of, hovered) : account(of, of.rowOf(state.query), state.key);
+  const found = shown.account();
   const { words, marks, row } = found;
   const faded = new Set(marks);
   const looks = [...words, ...marks].sort((a, b) => b.weight - a.weight).slice(0, MOST_ARCS);
@@ -150,7 +105,7 @@ function draw(moving) {
   });
   arcs.show(made.reverse(), moving); // the strongest on top
   mark(found);
-  tell(found);
+  shown.tell(found);
 }
 
 /** @param {Look} look @param {boolean} faded */
@@ -178,18 +133,4 @@ function mark({ row, words, marks, link }) {
     else delete word.dataset.share;
   }
   stage.from.setAttribute("aria-activedescendant", chosen);
-}
-
-/** @param {Unit} unit */
-function isMasked({ tokens }) {
-  return tokens.every((j) => state.change.masked.has(j));
-}
-
-/** @param {Account} found */
-function tell(found) {
-  put(parts.told, sentenceOf(found));
-  put(parts.rest, restOf(found));
-  if (hovered >= 0) return; // what can be done is about the chosen word
-  put(parts.next, nextOf(found, t("All words at once")));
-  put(parts.which, whichOf(t("Point at a word, or walk with the arrow keys.")));
 }

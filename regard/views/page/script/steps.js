@@ -18,7 +18,7 @@ import {
 } from "./model.js";
 import { productTable } from "./products.js";
 import { tellProof } from "./proof.js";
-import { choose, state } from "./state.js";
+import { state } from "./state.js";
 import { vector } from "./vector.js";
 import { shares, weights } from "./weighing.js";
 import { setChange, takeBack } from "./whatif.js";

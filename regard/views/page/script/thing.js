@@ -1,81 +1,54 @@
 // The first view of a thing that is no text: what the chosen piece takes, drawn on the thing
 // itself.
 
-import { nextOf, whichOf } from "./choices.js";
-import { make, put } from "./dom.js";
+import { make } from "./dom.js";
 import { t } from "./language.js";
 import { layer, numberName, picture, readyHead, textsOf } from "./model.js";
 import { rowTable } from "./picture.js";
-import { choose, state } from "./state.js";
-import { account, percent, restOf, sentenceOf } from "./telling.js";
+import { isMasked, ShownRow } from "./shownrow.js";
+import { state } from "./state.js";
+import { percent } from "./telling.js";
 import { boxOf, Pieces } from "./thingstage.js";
 import { thingSvg } from "./thingsvg.js";
+/** @import {Side} from "./shownrow.js" */
 /** @import {Account, Look} from "./telling.js" */
 /** @import {Unit} from "./picture.js" */
 
-/** @type {Object<string, any>} */
-const parts = {};
 /** What attends, and what is attended to where that is another text. @type {Pieces} */
 let from;
 /** @type {Pieces} */
 let to;
-/** The row under the pointer; −1 if none is. */
-let hovered = -1;
+/** @type {ShownRow} */
+let shown;
 
 export const thingView = {
   build,
   update,
   table: () => rowTable(picture(), state.query, numberName()),
-  svg: () => thingSvg(to.element.hidden ? from : to, parts.told.textContent),
+  svg: () => thingSvg(to.element.hidden ? from : to, shown.told.textContent),
 };
 
 function build() {
-  from = new Pieces("from", listeners("from"));
-  to = new Pieces("to", listeners("to"));
-  parts.told = make("p", { class: "told", role: "status" });
-  parts.rest = make("p", { class: "rest quiet" });
-  parts.next = make("div", { class: "next" });
-  parts.which = make("div", { class: "which quiet" });
+  shown = new ShownRow(draw, {
+    all: () => t("All pieces at once"),
+    hint: () => t("Point at a part, or walk with the arrow keys."),
+  });
+  const pieces = (/** @type {Side} */ side) =>
+    new Pieces(
+      side,
+      shown.listeners(side, (event) => walk(side, event)),
+    );
+  [from, to] = [pieces("from"), pieces("to")];
   return make(
     "div",
     { class: "view-thing" },
     make("div", { class: "things" }, from.element, to.element),
-    make("div", { class: "telling" }, parts.told, parts.rest, parts.next, parts.which),
+    shown.element,
   );
 }
 
-/** @param {"from" | "to"} side */
-function listeners(side) {
-  const numberOf = (/** @type {any} */ event) => {
-    const piece = event.target.closest("[data-number]");
-    return piece ? Number(piece.dataset.number) : -1;
-  };
-  return {
-    keydown: (/** @type {KeyboardEvent} */ event) => walk(side, event),
-    click: (/** @type {Event} */ event) => pick(side, numberOf(event)),
-    pointerover: (/** @type {PointerEvent} */ event) =>
-      event.pointerType === "mouse" && hover(side, numberOf(event)),
-    pointerleave: () => hover(side, -1),
-  };
-}
-
-/** @param {"from" | "to"} side @param {number} number */
-function pick(side, number) {
-  if (number < 0) return;
-  hovered = -1;
-  choose(side === "to" ? { key: number } : { query: number });
-}
-
-/** @param {"from" | "to"} side @param {number} number */
-function hover(side, number) {
-  const next = side === "to" || number < 0 ? -1 : picture().rowOf(number);
-  if (next === hovered) return;
-  hovered = next;
-  draw();
-}
-
 /** Arrow keys go to the piece that lies there; from the last one, on in the order of the pieces.
- * @param {"from" | "to"} side @param {KeyboardEvent} event */
+ * @param {Side} side @param {KeyboardEvent} event */
 function walk(side, event) {
   const of = picture();
   const units = side === "to" ? of.columns : of.rows;
@@ -88,13 +61,13 @@ function walk(side, event) {
   const to = { Home: 0, End: units.length - 1 }[event.key];
   const by = way[/** @type {keyof way} */ (event.key)];
   if (to === undefined && !by) return;
-  pick(side, units[to ?? beside(units, at, by, side)].number);
+  shown.pick(side, units[to ?? beside(units, at, by, side)].number);
   event.preventDefault();
   event.stopPropagation();
 }
 
 /** The nearest unit in a direction. @param {Unit[]} units @param {number} at
- * @param {number[]} by @param {"from" | "to"} side @returns {number} */
+ * @param {number[]} by @param {Side} side @returns {number} */
 function beside(units, at, [right, down], side) {
   const { backdrop } = textsOf(layer())[side === "to" ? 1 : 0];
   const middle = (/** @type {Unit} */ unit) => {
@@ -118,10 +91,7 @@ async function update(changed) {
   await readyHead();
   const of = picture();
   const [rows, columns] = textsOf(layer());
-  const best = account(of, of.rowOf(state.query)).words[0];
-  const isNew = ["query", "change"].some((name) => changed.has(name));
-  if (best && isNew && !changed.has("key") && !changed.has("subject"))
-    choose({ key: best.unit.number });
+  shown.follow(changed);
   from.lay(of.rows, rows);
   to.element.hidden = rows === columns;
   if (rows !== columns) to.lay(of.columns, columns);
@@ -129,14 +99,9 @@ async function update(changed) {
 }
 
 function draw() {
-  const of = picture();
-  const found = hovered >= 0 ? account(of, hovered) : account(of, of.rowOf(state.query), state.key);
+  const found = shown.account();
   mark(found);
-  put(parts.told, sentenceOf(found));
-  put(parts.rest, restOf(found));
-  if (hovered >= 0) return; // what can be done is about the chosen piece
-  put(parts.next, nextOf(found, t("All pieces at once")));
-  put(parts.which, whichOf(t("Point at a part, or walk with the arrow keys.")));
+  shown.tell(found);
 }
 
 /** Mark the chosen piece and what it takes from each. @param {Account} found */
@@ -152,7 +117,7 @@ function mark({ row, words, marks, own, link, from: rows, to: columns }) {
     const isBest = look !== undefined && look.unit.number === best;
     piece.style.setProperty("--weight", share.toFixed(3));
     piece.classList.toggle("best", isBest);
-    piece.classList.toggle("masked", Boolean(look?.unit.tokens.every(isMasked)));
+    piece.classList.toggle("masked", look !== undefined && isMasked(look.unit));
     if (isBest) piece.dataset.share = percent(look.weight);
     else delete piece.dataset.share;
     if (looked === to) piece.setAttribute("aria-selected", String(isBest));
@@ -164,9 +129,4 @@ function mark({ row, words, marks, own, link, from: rows, to: columns }) {
   }
   from.element.setAttribute("aria-activedescendant", from.id(row.number));
   if (best >= 0) to.element.setAttribute("aria-activedescendant", to.id(best));
-}
-
-/** @param {number} j */
-function isMasked(j) {
-  return state.change.masked.has(j);
 }

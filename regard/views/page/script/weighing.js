@@ -1,12 +1,12 @@
 // The step of the weights: as bars, before and after a change side by side.
 
 import { keyTable, step } from "./block.js";
+import { css, isDark, lookup, place } from "./colour.js";
 import { make, number, shown } from "./dom.js";
 import { formula } from "./formula.js";
 import { t } from "./language.js";
 import { formulaOf, measure } from "./measures.js";
 import { tokenOf } from "./model.js";
-import { colourOf } from "./overview.js";
 import { state } from "./state.js";
 import { mask } from "./whatif.js";
 /** @import {Focus} from "./steps.js" */
@@ -96,4 +96,10 @@ function maskBox(j, { to }) {
   });
   box.checked = state.change.masked.has(j);
   return box;
+}
+
+/** The colour of a weight on the page's scale.
+ * @param {number} weight @param {number} most */
+function colourOf(weight, most) {
+  return css(lookup(state.palette, isDark()), place(weight, most, state.scale === "log"));
 }

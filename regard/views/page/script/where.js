@@ -6,7 +6,7 @@ import { buildMeasures, updateMeasures } from "./measures.js";
 import { head, layer, layerName, model, nameOf, picture } from "./model.js";
 import { subject, subjectNames, textsOf, tokenOf } from "./model.js";
 import { moveHead } from "./move.js";
-import { strongest } from "./overview.js";
+import { strongest } from "./headlinks.js";
 import { choose, state } from "./state.js";
 
 /** @type {Object<string, any>} */
