@@ -38,7 +38,7 @@ class Patches:
     def wide(self) -> bool:
         """Whether it is a line rather than a picture: drawings stand below each other then."""
         height, width = self.pixels.shape[:2]
-        return width > WIDE * height
+        return bool(width > WIDE * height)
 
     def at(self, x: float, y: float) -> int:
         """The piece that shows the pixel (x, y), counted from the left and from the top."""

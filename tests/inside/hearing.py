@@ -40,7 +40,8 @@ def save_whisper(folder: Path) -> Path:
         begin_suppress_tokens=None,
         init_std=0.2,
     )
-    extractor = WhisperFeatureExtractor(feature_size=7, chunk_length=1)
+    sizes = {"feature_size": 7, "chunk_length": 1}
+    extractor = WhisperFeatureExtractor(**sizes)  # type: ignore[no-untyped-call]
     save(WhisperForConditionalGeneration, config, extractor, folder)
     tokenizer = Tokenizer(models.WordLevel({w: i for i, w in enumerate(WORDS)}, "<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
@@ -68,14 +69,19 @@ def save_wav2vec2(folder: Path) -> Path:
         num_conv_pos_embedding_groups=2,
         initializer_range=0.2,
     )
-    return save(Wav2Vec2Model, config, Wav2Vec2FeatureExtractor(), folder)
+    return save(Wav2Vec2Model, config, Wav2Vec2FeatureExtractor(), folder)  # type: ignore[no-untyped-call]
 
 
 def save_patchtst(folder: Path, **changed: Any) -> Path:
     """A PatchTST that reads 43 steps of 2 channels in patches of 8 that overlap by 3."""
     from transformers import PatchTSTConfig, PatchTSTModel
 
-    sizes = {"num_input_channels": 2, "context_length": 43, "patch_length": 8, "patch_stride": 5}
+    sizes: dict[str, Any] = {
+        "num_input_channels": 2,
+        "context_length": 43,
+        "patch_length": 8,
+        "patch_stride": 5,
+    }
     sizes |= {"d_model": 26, "num_attention_heads": 2, "ffn_dim": 31, "num_hidden_layers": 3}
     sizes |= {"init_std": 0.1}
     with torch.random.fork_rng():

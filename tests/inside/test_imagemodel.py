@@ -153,9 +153,15 @@ def test_a_decision_transformer() -> None:
     from transformers import DecisionTransformerConfig, DecisionTransformerModel
 
     torch.manual_seed(7)
-    sizes = {"state_dim": 5, "act_dim": 3, "hidden_size": 26, "n_head": 2, "n_layer": 2}
+    sizes: dict[str, Any] = {
+        "state_dim": 5,
+        "act_dim": 3,
+        "hidden_size": 26,
+        "n_head": 2,
+        "n_layer": 2,
+    }
     config = DecisionTransformerConfig(**sizes, max_ep_len=11, n_positions=64)
-    model = DecisionTransformerModel(config).eval()
+    model = DecisionTransformerModel(config).eval()  # type: ignore[no-untyped-call]
     given = {
         "states": torch.randn(1, 4, 5),
         "actions": torch.randn(1, 4, 3),
