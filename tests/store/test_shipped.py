@@ -176,9 +176,10 @@ def test_the_language_models_are_small_and_attributed() -> None:
 
 
 def test_which_are_recurrent() -> None:
-    """fashion reads images, minilm is not regard's."""
+    """fashion reads images, forecaster series; minilm is not regard's."""
     assert [name for name in (*names(), "minilm") if not is_recurrent(name)] == [
         "fashion",
+        "forecaster",
         "transformer",
         "minilm",
     ]

@@ -6,9 +6,9 @@ import os
 
 import click
 
-from regard.cli.shared.image import read_at
 from regard.cli.shared.output import check_outputs, say_written, write_json, write_trace_page
 from regard.cli.shared.series import SeriesOptions
+from regard.cli.shared.thing import read_at
 from regard.errors import RegardError
 
 

@@ -67,7 +67,7 @@ def test_the_same_word_in_two_sentences() -> None:
         (["lstmn", "--layer", "1"], "lstmn has 1 layers, counted from 0"),
         (["lstmn", "--part", "cross"], "--part is for models with an encoder and a decoder"),
         (["lstmn", "--word", "xyz"], "'xyz' is not one of the words"),
-        (["lstmn", "--whole"], "'lstmn' is recurrent (lstmn): a word's vector is no sum"),
+        (["lstmn", "--whole"], "'lstmn' is recurrent (lstmn): it has no layers of heads"),
         (["lstmn", "--compare", "He said", "--json", "-"], "--json does not apply here"),
         (["word-by-word"], "word-by-word has no attention between words to explain: it says"),
         (["bahdanau", "--part", "encoder"], "--part encoder is not explained of bahdanau"),
