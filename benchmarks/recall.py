@@ -1,6 +1,7 @@
 """Forgetting, measured: a word is to be named again after a gap of n others.
 
-    python benchmarks/recall.py [--seeds 3] [--updates 3000] [--picture docs/images/recall.png]
+    python benchmarks/recall.py [--seeds 3] [--most 30000] [--state recall.jsonl]
+        [--picture docs/images/recall.png]
 
 A text of random words, each with a mark (a colour, say); at the end one mark is shown, and the
 network must name the word that had it:
@@ -12,15 +13,20 @@ which word will be wanted, so all must be kept. A gap is the number of words bet
 and the question; up to 8 stand before it, so that its place is not known. A batch has one gap,
 drawn from TRAINED; accuracy is measured on new texts, and at gaps that were never trained.
 
-All networks have about the same number of weights, the same texts, optimiser and number of
-updates. SimpleRNN and LSTM are the attentive ones with attention switched off, begun alike.
+All networks have about the same number of weights, the same texts and optimiser, and one rule for
+when they are done: every 500 updates they are tried on new texts of the trained gaps; one that
+names 99 % has learned the task, and one that was not better by a point for 5,000 updates has
+stopped. ``--most`` ends what does neither. SimpleRNN and LSTM are the attentive ones with attention
+switched off, begun alike. With ``--state`` each finished network is kept, and not trained again.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import mean
 
@@ -28,8 +34,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from regard.attention import MultiHeadAttention, causal
 from regard.recurrent import LSTMN, SelfAttentiveRNN
-from regard.vectors.positions import sinusoidal
+from regard.vectors.positions import Rotary, sinusoidal
 
 WORDS, MARKS = 16, 8
 CHANCE = 1 / WORDS
@@ -38,7 +45,10 @@ TESTED = (*TRAINED, 32, 64, 128, 256)
 LEAD = 8
 """At most so many words stand before the wanted one."""
 WEIGHTS = 50_000
-BATCH, RATE, CLIP = 32, 2e-3, 1.0
+BATCH, RATE, CLIP, WARM = 32, 2e-3, 1.0, 500
+"""The step size rises over the first WARM updates, and stays."""
+EVERY, LEARNED, BETTER, PATIENCE = 500, 0.99, 0.01, 5000
+"""When a network is done: see above."""
 TEXTS = 1024
 """Texts of each gap that accuracy is measured on: one standard error is at most 1.6 points."""
 
@@ -68,21 +78,39 @@ class Recurrent(nn.Module):
         return states
 
 
+class Layer(nn.Module):
+    """y = x + attention(norm x);  y + W_2 relu(W_1 norm y)"""
+
+    def __init__(self, width: int, heads: int, rotary: Rotary | None) -> None:
+        super().__init__()
+        self.attention = MultiHeadAttention(width, heads, rotary=rotary)
+        self.before, self.between = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.inner = nn.Sequential(nn.Linear(width, 2 * width), nn.ReLU())
+        self.outer = nn.Linear(2 * width, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y: Tensor = x + self.attention(self.before(x), mask=causal())[0]
+        added: Tensor = self.outer(self.inner(self.between(y)))
+        return y + added
+
+
 class Causal(nn.Module):
-    """A Transformer of two layers in which each word sees those before it."""
+    """A Transformer of two layers in which each word sees itself and those before it."""
 
     positions: Tensor
 
-    def __init__(self, width: int, heads: int = 4) -> None:
+    def __init__(self, width: int, rotary: bool, heads: int = 4) -> None:
         super().__init__()
-        layer = nn.TransformerEncoderLayer(width, heads, 2 * width, dropout=0, norm_first=True)
-        self.layers = nn.TransformerEncoder(layer, 2, nn.LayerNorm(width), False)
-        self.register_buffer("positions", sinusoidal(LEAD + TESTED[-1] + 3, width).unsqueeze(1))
+        turned = Rotary(width // heads) if rotary else None
+        layers = [Layer(width, heads, turned) for _ in range(2)]
+        self.layers = nn.Sequential(*layers, nn.LayerNorm(width))
+        length = LEAD + TESTED[-1] + 3
+        added = torch.zeros(length, width) if rotary else sinusoidal(length, width)
+        self.register_buffer("positions", added)
 
     def forward(self, x: Tensor) -> Tensor:
-        mask = nn.Transformer.generate_square_subsequent_mask(len(x))
-        states: Tensor = self.layers(x + self.positions[: len(x)], mask, is_causal=True)
-        return states
+        states: Tensor = self.layers(x.transpose(0, 1) + self.positions[: len(x)])
+        return states.transpose(0, 1)
 
 
 class Recaller(nn.Module):
@@ -105,13 +133,14 @@ NETWORKS: dict[str, Callable[[int], nn.Module]] = {
     "SimpleRNN + self-attention": lambda h: Recurrent(SelfAttentiveRNN(h, h)),
     "LSTM": lambda h: Recurrent(LSTMN(h, h, attention=False).to_torch()),
     "LSTMN": lambda h: Recurrent(LSTMN(h, h)),
-    "Transformer": Causal,
+    "Transformer, sinusoidal": lambda h: Causal(h, rotary=False),
+    "Transformer, rotary": lambda h: Causal(h, rotary=True),
 }
 
 
 def sized(network: Callable[[int], nn.Module]) -> Recaller:
-    """The recaller whose number of weights is nearest to WEIGHTS; widths are multiples of 4."""
-    made = [Recaller(network, hidden) for hidden in range(16, 200, 4)]
+    """The recaller whose number of weights is nearest to WEIGHTS; widths are multiples of 8."""
+    made = [Recaller(network, hidden) for hidden in range(16, 200, 8)]
     return min(made, key=lambda net: abs(count(net) - WEIGHTS))
 
 
@@ -119,47 +148,98 @@ def count(net: nn.Module) -> int:
     return sum(parameter.numel() for parameter in net.parameters())
 
 
-def train(net: Recaller, seed: int, updates: int) -> None:
+def train(net: Recaller, seed: int, most: int) -> int:
+    """Train until the task is learned or nothing more is; the number of updates."""
     generator = torch.Generator().manual_seed(seed)
     optimiser = torch.optim.Adam(net.parameters(), lr=RATE)
-    for _ in range(updates):
+    warm = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda t: min(1.0, (t + 1) / WARM))
+    best, since = 0.0, 0
+    for update in range(1, most + 1):
         gap = TRAINED[int(torch.randint(0, len(TRAINED), (), generator=generator))]
         ids, answers = texts(gap, BATCH, generator)
         optimiser.zero_grad()
         F.cross_entropy(net(ids), answers).backward()
         nn.utils.clip_grad_norm_(net.parameters(), CLIP)
         optimiser.step()
+        warm.step()
+        if update % EVERY == 0:
+            now = mean(accuracy(net, gap, 20_000 + seed, 128) for gap in TRAINED)
+            if now >= best + BETTER:
+                best, since = now, update
+            if now >= LEARNED or update - since >= PATIENCE:
+                return update
+    return most
 
 
 @torch.no_grad()
-def accuracy(net: Recaller, gap: int, seed: int) -> float:
+def accuracy(net: Recaller, gap: int, seed: int, count: int = TEXTS) -> float:
     """The share of words named rightly, in new texts, 64 at a time."""
     generator = torch.Generator().manual_seed(10_000 + seed)
     right = 0
-    for _ in range(TEXTS // 64):
+    for _ in range(count // 64):
         ids, answers = texts(gap, 64, generator)
         right += int((net(ids).argmax(-1) == answers).sum())
-    return right / TEXTS
+    return right / count
 
 
-def print_row(name: str, cells: list[float], note: str) -> None:
-    print(
-        f"{name:<28}" + "".join(f"{100 * cell:>6.1f}" for cell in cells) + f"  {note}", flush=True
-    )
+@dataclass(frozen=True)
+class Found:
+    """What one trained network does."""
+
+    name: str
+    seed: int
+    weights: int
+    updates: int
+    seconds: float
+    """Of the processor, for its training and its measurement."""
+    shares: list[float]
+    """Named rightly, at each gap of TESTED."""
 
 
-def draw(means: dict[str, list[float]], path: Path) -> None:
+def found(name: str, seed: int, most: int) -> Found:
+    """Train one network and measure it."""
+    start = time.process_time()
+    torch.manual_seed(seed)
+    net = sized(NETWORKS[name])
+    updates = train(net, seed, most)
+    shares = [accuracy(net, gap, seed) for gap in TESTED]
+    return Found(name, seed, count(net), updates, time.process_time() - start, shares)
+
+
+def recalled(path: Path | None) -> dict[tuple[str, int], Found]:
+    """What an earlier start has found."""
+    if path is None or not path.exists():
+        return {}
+    kept = [Found(**json.loads(line)) for line in path.read_text().splitlines()]
+    return {(one.name, one.seed): one for one in kept}
+
+
+def format_row(name: str, shares: Sequence[float], note: str) -> str:
+    return f"{name:<28}" + "".join(f"{100 * share:>6.1f}" for share in shares) + f"  {note}"
+
+
+def format_mean(name: str, of: Sequence[Found]) -> str:
+    """The mean over seeds, with the updates that each took."""
+    updates = ", ".join(f"{one.updates:,}" for one in of)
+    return format_row(name, means(of), f"{of[0].weights:,} weights; {updates} updates")
+
+
+def means(of: Sequence[Found]) -> list[float]:
+    return [mean(shares) for shares in zip(*(one.shares for one in of), strict=True)]
+
+
+def draw(shares: dict[str, list[float]], path: Path) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(9, 4), layout="constrained")
-    for (name, shares), marker in zip(means.items(), "osv^D", strict=False):
-        axes.plot(TESTED, [100 * share for share in shares], marker=marker, label=name)
+    for (name, row), marker in zip(shares.items(), "osv^DP", strict=False):
+        axes.plot(TESTED, [100 * share for share in row], marker=marker, label=name)
     axes.axhline(100 * CHANCE, color="grey", linestyle=":", label="chance")
     axes.axvspan(TRAINED[-1] * 1.4, TESTED[-1] * 1.15, color="grey", alpha=0.12, lw=0)
-    axes.text(TRAINED[-1] * 1.5, 50, "never trained", color="grey")
+    axes.text(TRAINED[-1] * 1.5, 22, "never trained", color="grey")
     axes.set_xscale("log", base=2)
     axes.set_xticks(TESTED, [str(gap) for gap in TESTED])
     axes.set_xlabel("words between the wanted one and the question")
@@ -172,31 +252,32 @@ def draw(means: dict[str, list[float]], path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=3, help="0, 1 … of each network (default 3)")
-    parser.add_argument("--updates", type=int, default=3000, help="of each run (default 3000)")
+    parser.add_argument("--most", type=int, default=30_000, help="updates of a run (30000)")
     parser.add_argument("--threads", type=int, default=1, help="of PyTorch's (default 1)")
     parser.add_argument("--networks", nargs="+", metavar="NAME", default=list(NETWORKS))
+    parser.add_argument("--state", type=Path, help="a file to keep what is found, line by line")
     parser.add_argument("--picture", type=Path, help="a file to draw the result into")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    print(
-        f"named rightly, %; chance {100 * CHANCE:.1f}; {options.updates} updates of {BATCH} texts"
-    )
+    print(f"named rightly, %; chance {100 * CHANCE:.1f}; updates of {BATCH} texts")
     print(f"{'gap':<28}" + "".join(f"{gap:>6}" for gap in TESTED))
-    means: dict[str, list[float]] = {}
-    began = time.process_time()
-    for name in options.networks:
-        found = []
-        for seed in range(options.seeds):
-            torch.manual_seed(seed)
-            net, start = sized(NETWORKS[name]), time.process_time()
-            train(net, seed, options.updates)
-            found.append([accuracy(net, gap, seed) for gap in TESTED])
-            print_row(f"  {name} {seed}", found[-1], f"{time.process_time() - start:.0f} s")
-        means[name] = [mean(shares) for shares in zip(*found, strict=True)]
-        print_row(name, means[name], f"{count(net):,} weights, width {net.out.in_features}")
-    print(f"{time.process_time() - began:.0f} s of processor time")
+    kept = recalled(options.state)
+    for seed in range(options.seeds):
+        for name in options.networks:
+            if (name, seed) not in kept:
+                one = kept[name, seed] = found(name, seed, options.most)
+                if options.state:
+                    with options.state.open("a") as file:
+                        file.write(json.dumps(asdict(one)) + "\n")
+            one = kept[name, seed]
+            note = f"{one.updates:,} updates, {one.seconds:.0f} s"
+            print(format_row(f"{name} {seed}", one.shares, note), flush=True)
+    groups = {n: [kept[n, seed] for seed in range(options.seeds)] for n in options.networks}
+    for name, of in groups.items():
+        print(format_mean(name, of))
+    print(f"{sum(one.seconds for of in groups.values() for one in of):.0f} s of processor time")
     if options.picture:
-        draw(means, options.picture)
+        draw({name: means(of) for name, of in groups.items()}, options.picture)
 
 
 if __name__ == "__main__":
