@@ -100,14 +100,28 @@ class Terminal:
     def __init__(self, process: subprocess.Popen[bytes], end: int) -> None:
         self.process, self.end, self.text = process, end, ""
 
-    def until(self, part: str, seconds: float = 60) -> None:
-        """Read until ``part`` is shown, after what was waited for before."""
+    def shows(self, part: str, seconds: float) -> bool:
+        """Read until ``part`` is shown, after what was waited for before, or the time is over."""
         limit = time.monotonic() + seconds
         while part not in self.text:
-            assert time.monotonic() < limit, f"{part!r} did not come:\n{self.text[-2000:]}"
+            if time.monotonic() > limit:
+                return False
             if select.select([self.end], [], [], 0.2)[0]:
                 self.text += os.read(self.end, 65536).decode(errors="replace")
         self.text = self.text.partition(part)[2]
+        return True
+
+    def until(self, part: str) -> None:
+        assert self.shows(part, 60), f"{part!r} did not come:\n{self.text[-2000:]}"
+
+    def interrupt(self, part: str) -> None:
+        """Ctrl-C until ``part`` is shown: one that comes while a prompt is being printed may wait
+        for the next key."""
+        for _ in range(6):
+            os.killpg(self.process.pid, signal.SIGINT)
+            if self.shows(part, 10):
+                return
+        raise AssertionError(f"{part!r} did not come:\n{self.text[-2000:]}")
 
     def type(self, line: str) -> None:
         os.write(self.end, f"{line}\n".encode())
@@ -159,8 +173,7 @@ def test_three_chapters_on_a_terminal() -> None:
         shown.type("b")
         shown.until("page 1 of")
         shown.until("q leaves")
-        os.killpg(shown.process.pid, signal.SIGINT)
-        shown.until("'regard learn 5' goes on here.")
+        shown.interrupt("'regard learn 5' goes on here.")
         assert shown.process.wait(20) == 0
     with terminal("3", "--page", "6", "--no-run") as shown:
         shown.until("q leaves")
