@@ -4,9 +4,9 @@
 
 Words per second of training (forward and backward), batch 16, hidden 300, one thread. The limit is
 the time of the matrix products alone, each of the size that the loop needs, by PyTorch into ready
-tensors, and of one tanh a pair of words and number forward and one in the gradient, at the rate at
-which the kernel scores keys that are in the cache (without a kernel: of PyTorch's tanh). Gates,
-sums of gradients, softmax and the memory that keys take count nothing. The goal is 85 % of it.
+tensors, and of one tanh a pair of words and number forward and one in the gradient, at the rate of
+PyTorch's vectorised tanh on numbers that are in the cache. Sums, gates, softmax and the memory that
+is read for tanh count nothing. The goal is 85 % of it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,10 @@ from collections.abc import Callable
 import torch
 from recurrent import FEWER, HIDDEN, LENGTHS, designs, training
 from timing import interleaved
-
-from regard.attention.kernel.additive import AdditiveLook
-from regard.attention.kernel.library import kernel
+from torch import Tensor
 
 GOAL = 0.85
-CACHED = 128
-"""Slots of a tape that stays in the cache."""
+CACHED = 1 << 12
 
 
 def product(rows: int, ins: int, outs: int, times: int = 1) -> Callable[[], None]:
@@ -55,20 +52,14 @@ def looks(n: int, width: int) -> Callable[[], None]:
 
 
 def bent(n: int) -> Callable[[], None]:
-    """The scores of every pair, forward and in the gradient, of keys that stay in the cache."""
-    keys, query, v = torch.randn(1, CACHED, HIDDEN), torch.randn(1, 1, HIDDEN), torch.randn(HIDDEN)
-    values, mixed, weights = (
-        torch.ones(1, CACHED, 1),
-        torch.empty(1, 1, 1),
-        torch.empty(1, 1, CACHED),
-    )
-    out, times = torch.empty_like(keys), FEWER * n * (n - 1) // CACHED
-    it = kernel()
-    look = None if it is None else AdditiveLook(it, keys, query, v, values, weights, mixed)
+    """tanh of every pair and number, forward and in the gradient."""
+    x: Tensor = torch.randn(CACHED)
+    out = torch.empty(CACHED)
+    times = FEWER * n * (n - 1) // 2 * HIDDEN * 2 // CACHED
 
     def run() -> None:
         for _ in range(times):
-            torch.tanh(keys, out=out) if look is None else look.look(0, slice(0, CACHED))
+            torch.tanh(x, out=out)
 
     return run
 
