@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import torch
 
 import regard
 from regard.inside.observe.families import onnx
 from regard.inside.onnx.network import OnnxNetwork
-from tests.inside.onnx.graphs import recogniser
 
 
 def test_watched_and_left_as_it_was(tmp_path: Path) -> None:
+    for package in ("onnx", "onnxruntime"):
+        pytest.importorskip(package, reason=f"{package} is not installed")
+    from tests.inside.onnx.graphs import recogniser
+
     network = OnnxNetwork(recogniser(tmp_path / "a.onnx"))
     assert onnx.find(network)
     assert not onnx.find(torch.nn.Linear(2, 2))
