@@ -227,9 +227,7 @@ def test_a_history_in_the_page(listed: Path, opened: Open) -> None:
     page = sheet.page
     assert page.inner_text("#tab-sentence") == "History"
     assert page.inner_text(".told:visible").startswith("Film 59 keeps 60\u00a0% to itself; ")
-    field, chosen = (
-        page.locator(s).bounding_box() for s in (".pieces.from", ".box.chosen")
-    )
+    field, chosen = (page.locator(s).bounding_box() for s in (".pieces.from", ".box.chosen"))
     assert field["y"] <= chosen["y"] <= field["y"] + field["height"] - chosen["height"] + 1, (
         "a long list is scrolled to the row that was chosen"
     )
