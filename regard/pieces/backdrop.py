@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from regard.errors import RegardError
 
@@ -16,7 +16,6 @@ AXES = {
 }
 
 if TYPE_CHECKING:  # a command that only asks for help does not load NumPy
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -26,9 +25,9 @@ class Backdrop:
     whose pieces are rows."""
 
     kind: BackdropKind
-    values: NDArray[np.uint8] | NDArray[np.float32] | NDArray[np.str_]
-    """Of an image (rows, columns, 3) from 0 to 255; of a curve (lines, steps); of a spectrogram
-    (frequencies, frames), the lowest frequency first; of a list (rows, columns), texts."""
+    values: NDArray[Any]
+    """Of an image (rows, columns, 3) from 0 to 255; of a curve (lines, steps) and of a spectrogram
+    (frequencies, frames), the lowest frequency first, float32; of a list (rows, columns), texts."""
     since: int | None = None
     """Of a curve: the step from which on it did not happen but was forecast."""
 
