@@ -373,6 +373,31 @@ class HistoryConfig:
         complain(found + columns_problems(self.columns, *EVENT))
 
 
+@dataclass(frozen=True)
+class EpisodesConfig:
+    """Where the episodes of an actor come from, and how much of one is read at once."""
+
+    episodes: str | None = None
+    """An npz file or a table of recorded steps: episode, step, state, action, reward."""
+    context: int = 20
+    """How many steps are read at once."""
+    valid_share: float = 0.1
+    """The share of the episodes set aside to validate on,"""
+    test_share: float = 0.1
+    """and the share to test on."""
+    split_seed: int = 0
+    """Decides which are set aside."""
+
+    def __post_init__(self) -> None:
+        found = at_least(self, 1, "context") + at_least(self, 0, "split_seed")
+        if not self.episodes:
+            found.insert(0, "episodes is missing: an npz file or a table of recorded steps")
+        for name in ("valid_share", "test_share"):
+            if not 0 < getattr(self, name) < 0.5:
+                found.append(f"{name} must be above 0 and under 0.5, got {getattr(self, name)}")
+        complain(found)
+
+
 PATHS = {
     *(
         f"{part}{side}"
