@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.models.padding import pick
-from regard.models.translators.base import DecoderState, DecoderStep, Translator
+from regard.models.translators.base import Decoded, DecoderState, DecoderStep, Translator
 from regard.models.translators.config import TranslatorConfig
 from regard.models.translators.maxout import Maxout
 from regard.record import note, recording, scope
@@ -73,15 +73,16 @@ class EncoderDecoder(Translator):
             )
         return context
 
-    def features(
+    def decode(
         self, source: Tensor, source_lengths: Tensor, target: Tensor, rows: Tensor | None
-    ) -> Tensor:
+    ) -> Decoded:
         context = self.encode(source, source_lengths)
         y = self.dropout(self.vocabulary.target(target.t())).transpose(0, 1)
         with scope("decoder"):
             states = self.decoder(y, torch.tanh(self.first(context)), context=context)
         every = context.unsqueeze(1).expand(-1, target.shape[1], -1)
-        return self.dropout(self.readout(pick(states, rows), pick(y, rows), pick(every, rows)))
+        features = self.readout(pick(states, rows), pick(y, rows), pick(every, rows))
+        return Decoded(self.dropout(features))
 
     def first_state(self, source: Tensor, source_lengths: Tensor) -> EncoderDecoderState:
         context = self.encode(source, source_lengths)
