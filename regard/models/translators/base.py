@@ -19,7 +19,15 @@ from regard.errors import ConfigError
 from regard.models.dropout import Dropout
 from regard.models.padding import check_batch, real_rows
 from regard.models.translators.config import TranslatorConfig
-from regard.models.translators.pointer import Pointed, Pointer, log_mixture, mixture_loss
+from regard.models.translators.pointer import (
+    Copied,
+    Pointed,
+    Pointer,
+    copy_shares,
+    log_mixture,
+    mixture_loss,
+    without_unknown,
+)
 from regard.models.vocabulary import Loss, Vocabulary
 from regard.trace import Array
 
@@ -133,8 +141,14 @@ class Translator(nn.Module, ABC):
 
     def scores(self, decoded: Decoded) -> Tensor:
         """Logits (n, V) of the next token; with a pointer, its log p."""
-        logits = self.vocabulary.logits(decoded.features)
+        logits = self._logits(decoded)
         return logits if decoded.pointed is None else log_mixture(logits, decoded.pointed)
+
+    def _logits(self, decoded: Decoded) -> Tensor:
+        """What the vocabulary says, before anything is copied."""
+        logits = self.vocabulary.logits(decoded.features)
+        pointed = decoded.pointed
+        return logits if pointed is None else without_unknown(logits, pointed.source)
 
     def loss(
         self,
@@ -152,12 +166,21 @@ class Translator(nn.Module, ABC):
         inputs, right = target[:, :-1], target[:, 1:]
         lengths = self.predictable(source_lengths, target_lengths - 1)
         rows = real_rows(lengths, inputs.shape[1])
-        features, pointed = self.decode(source, source_lengths, inputs, rows)
+        decoded = self.decode(source, source_lengths, inputs, rows)
         wanted = right.flatten() if rows is None else right.flatten()[rows]
-        if pointed is None:
-            return Loss(self.vocabulary.loss(features, wanted, smoothing), wanted.shape[0])
-        logits = self.vocabulary.logits(features)
-        return Loss(mixture_loss(logits, pointed, wanted, smoothing), wanted.shape[0])
+        if decoded.pointed is None:
+            total = self.vocabulary.loss(decoded.features, wanted, smoothing)
+        else:
+            total = mixture_loss(self._logits(decoded), decoded.pointed, wanted, smoothing)
+        return Loss(total, wanted.shape[0])
+
+    def copies(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Copied | None:
+        """With a pointer, what of target[:, 1:] it copies from the source when it says that."""
+        decoded, said = self.decode(source, source_lengths, target[:, :-1], None), target[:, 1:]
+        if decoded.pointed is None:
+            return None
+        shares = copy_shares(self._logits(decoded), decoded.pointed, said.flatten())
+        return Copied(decoded.pointed.gate.sigmoid().view(said.shape), shares.view(*said.shape, -1))
 
     def predictable(self, source_lengths: Tensor, predictions: Tensor) -> Tensor:
         """How many of each sentence's ``predictions`` (B,) this design can make: all of them."""

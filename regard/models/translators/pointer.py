@@ -6,6 +6,8 @@
 s is the decoder's state, y the vector of the word it has just read, c = sum_j a_j h_j what it looked
 at in the source, a_j the weights with which it did, x_j the source's tokens. Source and target have
 one vocabulary, so that a token copied is a token said; EOS stands in the source and can be copied.
+What the vocabulary does not know is one token, <unk>: where the source has it, it is copied or not
+said.
 
 log p stands wherever other translators have logits: its log-softmax is itself. The mixture is in
 float32 at least, whatever the products before it were rounded to. n positions have rows of their
@@ -20,10 +22,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from regard.pieces.tokenizer import UNK
 from regard.record import note, recording
 
 LEAST = 1e-37
 """What is copied with less has no logarithm, nor a gradient; it never decides a sum."""
+FAR = 40.0
+"""So far below all others together is a logit that is taken out: p is 4e-18."""
 
 
 class Pointed(NamedTuple):
@@ -35,6 +40,16 @@ class Pointed(NamedTuple):
     """a (n, S), which sum to 1; 0 at the padding."""
     source: Tensor
     """x (n, S): the tokens that they weigh."""
+
+
+class Copied(NamedTuple):
+    """What of a text that was said is copied, token by token."""
+
+    gate: Tensor
+    """g (B, T): the share that the vocabulary had in the choice of each token."""
+    shares: Tensor
+    """(B, T, S): the share of each token's p that came from each token of the source. What is left
+    of 1 came from the vocabulary."""
 
 
 class Pointer(nn.Module):
@@ -64,6 +79,17 @@ class Pointer(nn.Module):
 def wide(x: Tensor) -> Tensor:
     """The same in float32, or float64 if it is that."""
     return x.to(torch.promote_types(x.dtype, torch.float32))
+
+
+def without_unknown(logits: Tensor, source: Tensor) -> Tensor:
+    """The vocabulary's ``logits`` (n, V), <unk> taken out where the source has one: what the
+    vocabulary does not know can only be copied, and then it is known from where."""
+    there = (source == UNK).any(-1, keepdim=True)
+    if not bool(there.any()):
+        return logits
+    never = logits.detach().logsumexp(-1, keepdim=True) - FAR
+    unknown = torch.where(there, never, logits[:, UNK : UNK + 1])
+    return torch.cat((logits[:, :UNK], unknown, logits[:, UNK + 1 :]), -1)
 
 
 def log_mixture(logits: Tensor, pointed: Pointed) -> Tensor:
@@ -97,8 +123,8 @@ def mixture_loss(logits: Tensor, pointed: Pointed, wanted: Tensor, smoothing: fl
 
 
 def copy_shares(logits: Tensor, pointed: Pointed, said: Tensor) -> Tensor:
-    """(1 − g) a_j [x_j = w] / p(w) (n, S) of the words ``said`` w (n,): how much of each was copied,
-    and from where. What is left of 1 was said from the vocabulary."""
+    """(1 − g) a_j [x_j = w] / p(w) (n, S) of the tokens ``said`` w (n,): how much of each was
+    copied, and from where."""
     gate, weights, source = pointed
     here = weights * (source == said.unsqueeze(-1))
     log_p = log_mixture(logits, pointed).gather(-1, said.unsqueeze(-1))

@@ -13,9 +13,17 @@ from regard.errors import ConfigError
 from regard.models.sampling import Sampling
 from regard.models.translators.base import Translator
 from regard.models.translators.beam import hypotheses
-from regard.models.translators.config import MODELS, POINTING, sized
-from regard.models.translators.pointer import Pointed, copy_shares, log_mixture, mixture_loss
+from regard.models.translators.builder import build
+from regard.models.translators.config import MODELS, POINTING, TranslatorConfig, sized
+from regard.models.translators.pointer import (
+    Pointed,
+    copy_shares,
+    log_mixture,
+    mixture_loss,
+    without_unknown,
+)
 from regard.models.translators.sample import sample_batch
+from regard.pieces.tokenizer import UNK
 from tests.models.batch import VOCABULARY, batch, model
 
 EVERY = pytest.mark.parametrize("name", POINTING)
@@ -278,3 +286,66 @@ def test_the_setting_is_true_or_false() -> None:
     with pytest.raises(ConfigError, match="pointer must be true or false, got 'yes'"):
         sized("bahdanau", "tiny", VOCABULARY, pointer="yes")
     assert sized("bahdanau", "tiny", VOCABULARY, pointer=True).to_dict()["pointer"] is True
+
+
+def test_what_is_unknown_can_only_be_copied() -> None:
+    logits, p = pointed()
+    source = p.source.clone()
+    source[2, 3] = UNK
+    known = without_unknown(logits, source)
+    rest = [w for w in range(SIZE) if w != UNK]
+    torch.testing.assert_close(known[:, rest], logits[:, rest], rtol=0, atol=0)
+    torch.testing.assert_close(known[[0, 1, 3, 4]], logits[[0, 1, 3, 4]], rtol=0, atol=0)
+    p = p._replace(source=source)
+    log_p = log_mixture(known, p)
+    assert float(log_p[2, UNK].exp()) == pytest.approx(
+        float(torch.sigmoid(-p.gate[2]) * p.weights[2, 3])
+    )
+    shares = copy_shares(known, p, torch.full((N,), UNK))
+    assert shares.sum(-1).tolist() == pytest.approx([0, 0, 1, 0, 0])
+    assert without_unknown(logits, p.source.clamp_min(3)) is logits
+
+
+@EVERY
+def test_a_translator_takes_an_unknown_word_from_the_source_alone(name: str) -> None:
+    made, b = pointing(name), batch()
+    b.source[0, 1], b.target[0, 2] = UNK, UNK
+    copied = made.copies(b.source, b.source_lengths, b.target)
+    assert copied is not None
+    assert copied.shares[0, 1].tolist() == pytest.approx([0, 1, 0, 0, 0])
+    assert copied.shares.shape == (4, 5, 5)
+    assert copied.gate.shape == (4, 5)
+    log_p = made(*b[:3])
+    right = log_p[:, :-1].gather(-1, b.target[:, 1:].unsqueeze(-1)).squeeze(-1)
+    real = torch.arange(5) < (b.target_lengths - 1).unsqueeze(-1)
+    assert made.loss(*b).total.item() == pytest.approx(-right[real].sum().item(), abs=1e-8)
+    assert model(name).copies(b.source, b.source_lengths, b.target) is None
+
+
+def marked(words: torch.Tensor, places: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Sources of five words and EOS, one of them behind a mark; that word is the target."""
+    source = torch.randint(40, 50, (len(words), 6), generator=torch.Generator().manual_seed(2))
+    rows = torch.arange(len(words))
+    source[rows, places], source[rows, places + 1], source[:, -1] = 4, words, 3
+    target = torch.full((len(words), 3), 2)
+    target[:, 1], target[:, 2] = words, 3
+    return source, torch.full((len(words),), 6), target, torch.full((len(words),), 3)
+
+
+@pytest.mark.parametrize("pointer", [False, True])
+def test_it_learns_to_copy_words_that_were_never_said_in_training(pointer: bool) -> None:
+    """Trained on 20 words, asked for ten others: the plain model has no way to say one."""
+    torch.manual_seed(1)
+    made = build(TranslatorConfig("bahdanau", 50, 16, hidden=16, readout=16, pointer=pointer))
+    optimizer, chance = torch.optim.Adam(made.parameters(), 0.02), torch.Generator().manual_seed(1)
+    for _ in range(150):
+        words = torch.randint(5, 25, (20,), generator=chance)
+        optimizer.zero_grad()
+        b = marked(words, torch.randint(0, 4, (20,), generator=chance))
+        (made.loss(*b).total / 40).backward()
+        optimizer.step()
+    never = torch.arange(25, 35)
+    source, lengths, *_ = marked(never, torch.arange(10) % 4)
+    said = [found[0].ids for found in hypotheses(made, source, lengths, max_length=4)]
+    right = sum(ids == [word] for ids, word in zip(said, never.tolist(), strict=True))
+    assert right >= 8 if pointer else right == 0
