@@ -110,7 +110,7 @@ class SoundModel:
                 stacklevel=3,
             )
         self.step, self.until = 2 * step, max(1, math.ceil(min(wave.seconds, seconds) / step))
-        return spans(self.heard[0].numpy(), 2, step)
+        return spans(self.heard[0].numpy(), 2, step, until=self.until)
 
     def target(self, text: str | None) -> Pieces:
         """What the decoder reads: ``text``, or what the model itself writes of what it heard."""

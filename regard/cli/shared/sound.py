@@ -47,6 +47,7 @@ def _content(verdict: SoundVerdict, model: str, file: str) -> dict[str, object]:
         "seconds": verdict.seconds,
         "labels": dict(zip(verdict.labels, verdict.probabilities, strict=True)),
         "spans": dict(zip(names, map(float, verdict.weights), strict=True)),
+        "padding": verdict.silent,
     }
 
 

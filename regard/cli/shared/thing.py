@@ -234,7 +234,7 @@ def _chosen(pieces: Pieces, piece: int | None, until: int | None = None) -> int:
     special = sum(pieces.special)
     if piece is None:
         there = [i for i, p in enumerate(pieces.places) if p and (not until or p[0] < until)]
-        return 0 if special else there[len(there) // 2]
+        return 0 if pieces.special[0] else there[len(there) // 2]
     if piece >= len(pieces):
         raise RegardError(
             f"pieces are counted from 0: there are {len(pieces)}, of which {special} special; "
