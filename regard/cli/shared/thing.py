@@ -119,6 +119,15 @@ class Thing:
     """What the model makes of it, in sentences."""
 
     @property
+    def notes(self) -> list[str]:
+        """What a page says beside it."""
+        filled = sum(self.pieces.padding)
+        if not filled:
+            return self.said
+        many = f"{filled:,} of the {len(self.pieces):,} pieces are padding (pad)"
+        return [*self.said, f"{many}: they stand behind the end of the sound"]
+
+    @property
     def place(self) -> int | None:
         """Where the chosen piece stands among those of the thing; None if it is a written word."""
         if self.chosen is None or self.part == "cross":

@@ -126,7 +126,9 @@ def test_a_sound_at_a_second(folder: Path) -> None:
     assert "behind the sound's end" not in done.stdout
     assert "every weight here is renormalised, shared out anew" in _flat(done.stdout)
     assert "28 of the 50 pieces that ask are padding" in _flat(done.stdout)
-    assert "spectrogram" in (folder / "s.html").read_text()
+    page = (folder / "s.html").read_text()
+    assert "spectrogram" in page
+    assert "28 of the 50 pieces are padding (pad): they stand behind the end" in page
 
 
 def test_a_word_that_a_model_writes_of_a_sound(folder: Path) -> None:
