@@ -29,7 +29,7 @@ from heldout import held_out
 from timing import interleaved
 from torch import Tensor, nn
 
-from regard.attention.kernel.stack import SWITCH
+from regard.attention.kernel.weights import SWITCH
 from regard.models.translators.base import Translator
 from regard.models.translators.beam import translate_batch
 from regard.models.translators.builder import build

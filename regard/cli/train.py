@@ -56,6 +56,7 @@ FLAGS = {
     "model": "model.model",
     "size": "model.size",
     "dropout": "model.dropout",
+    "pointer": "model.pointer",
     "columns": "data.columns",
     "tokenizer": "data.tokenizer",
     "optimizer": "train.optimizer",
@@ -181,6 +182,9 @@ def train() -> None:
 @click.option("--test-source", metavar="FILE", help="Instead: source sentences to test on,")
 @click.option("--test-target", metavar="FILE", help="and their translations.")
 @click.option("--level", metavar="LEVEL", help="Tokens are pieces of words (bpe) or words (word).")
+@click.option(
+    "--pointer", is_flag=True, default=None, help="Words can be copied: bahdanau, transformer."
+)
 @designed(
     "word-by-word, encoder-decoder, bahdanau, lstmn-shallow, lstmn-deep, transformer.",
     "tiny, small, or base: as in the original paper.",

@@ -93,6 +93,8 @@ class PairsConfig(PartsConfig):
     """And their translations."""
     names: float = 0.0
     """The share of the training pairs with a name in which a made-up one takes its place."""
+    short: int = 1
+    """How often a pass has each training pair whose source has at most three words."""
 
     def problems(self) -> list[str]:
         found = [
@@ -100,7 +102,7 @@ class PairsConfig(PartsConfig):
             *_one_way("valid_pairs", self.valid_pairs, self.valid_source, self.valid_target),
             *_one_way("test_pairs", self.test_pairs, self.test_source, self.test_target),
             *super().problems(),
-            *at_least(self, 1, "source_column", "target_column"),
+            *at_least(self, 1, "source_column", "target_column", "short"),
             *columns_problems(self.columns, *SIDES),
         ]
         if self.source_column == self.target_column:

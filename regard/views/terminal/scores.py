@@ -53,7 +53,8 @@ def summary_lines(figures: Mapping[str, Any]) -> list[str]:
     """ROUGE of summaries beside that of the first words, their length, and what they copy."""
     rows = figures["summaries"]
     names = list(next(row["rouge"] for row in rows if row["rouge"]))
-    titles = [*names, "words", "copied"]
+    pointer = any("pointer" in row for row in rows)
+    titles = [*names, "words", "copied", *["pointer"] * pointer]
     lines = [f"{figures['sentences']} texts, beam {figures['beam']}"]
     if figures["empty"]:
         lines.append(f"{figures['empty']} lines left out: a side is empty")
@@ -61,12 +62,14 @@ def summary_lines(figures: Mapping[str, Any]) -> list[str]:
     for row in rows:
         scores = [f"{row['rouge'][name]:.2f}" if row["rouge"] else "–" for name in names]
         cells = [*scores, f"{row['words']:.1f}", f"{row['copied']:.1%}"]
+        cells += [f"{row['pointer']:.1%}" if "pointer" in row else "–"] * pointer
         lines.append(f"{row['name']:<22}" + "".join(f"{cell:>10}" for cell in cells))
     return [
         *lines,
         "",
         "ROUGE: F1 of words, of pairs, of the longest common sequence; small letters, no stemming",
         "copied: words of a summary that stand in its text too",
+        *["pointer: the share of the words' probability that was copied"] * pointer,
     ]
 
 
