@@ -16,7 +16,7 @@ from regard.attention import Additive, Attended, Mask, additive, attend, padding
 from regard.attention.kernel.recurrent import LOOKING, PackedReader, PackedWriter, Products
 from regard.models.dropout import Dropout
 from regard.models.padding import pick
-from regard.models.translators.base import DecoderState, DecoderStep
+from regard.models.translators.base import Decoded, DecoderState, DecoderStep
 from regard.models.translators.config import TranslatorConfig
 from regard.models.translators.maxout import Maxout
 from regard.models.translators.native import NativeTranslator, PackedTranslator
@@ -27,6 +27,7 @@ from regard.models.translators.packing import (
     unit_weights,
     word_tables,
 )
+from regard.models.translators.pointer import Pointer
 from regard.models.vocabulary import Vocabulary
 from regard.record import note, recording, scope
 from regard.recurrent import Bidirectional, GatedUnit
@@ -88,6 +89,7 @@ class Bahdanau(NativeTranslator):
         nn.init.xavier_uniform_(self.first.weight)
         nn.init.zeros_(self.first.bias)
         self.readout = Maxout((hidden, width, 2 * hidden), config.readout)
+        self.pointer = Pointer(3 * hidden + width) if config.pointer else None
 
     def encode(self, source: Tensor, lengths: Tensor) -> tuple[Annotations, Tensor]:
         """The memory of the sources, and s_0 (B, hidden)."""
@@ -117,16 +119,21 @@ class Bahdanau(NativeTranslator):
             need_weights=True,
         )
 
-    def features(
+    def decode(
         self, source: Tensor, source_lengths: Tensor, target: Tensor, rows: Tensor | None
-    ) -> Tensor:
+    ) -> Decoded:
         memory, state = self.encode(source, source_lengths)
         y = self.dropout(self.vocabulary.target(target.t()))
         inputs = self.decoder.inputs(y)
         run = self._explained if recording() else self._fused
-        before, contexts, _ = run(inputs, state, memory)
-        parts = (before, y, contexts)
-        return self.dropout(self.readout(*(pick(part.transpose(0, 1), rows) for part in parts)))
+        before, contexts, weights = run(inputs, state, memory)
+        known = tuple(pick(part.transpose(0, 1), rows) for part in (before, y, contexts))
+        decoded = Decoded(self.dropout(self.readout(*known)))
+        if self.pointer is None:
+            return decoded
+        every = source.unsqueeze(1).expand(-1, target.shape[1], -1)
+        looked = pick(weights.transpose(0, 1), rows)
+        return decoded._replace(pointed=self.pointer(known, looked, pick(every, rows)))
 
     def _fused(self, inputs: Tensor, state: Tensor, memory: Annotations) -> BahdanauSteps:
         """All steps at once, nothing noted; ``inputs`` (T, B, 3 · hidden) projected."""
@@ -139,7 +146,8 @@ class Bahdanau(NativeTranslator):
             self.decoder.candidate,
         )
         mask = None if allowed is None else allowed.squeeze(1)
-        return bahdanau_scan(inputs, state, memory.keys, memory.annotations, mask, matrices)
+        given = inputs, state, memory.keys, memory.annotations, mask, matrices
+        return bahdanau_scan(*given, learn_weights=self.pointer is not None)
 
     def _explained(self, inputs: Tensor, state: Tensor, memory: Annotations) -> BahdanauSteps:
         """The same, step by step through :func:`attend`, every value noted."""
@@ -194,5 +202,8 @@ class Bahdanau(NativeTranslator):
             inputs = self.decoder.inputs(y) + self.decoder.context(context)
             state.hidden = self.decoder.step(inputs, before)
         state.position += 1
-        features = self.dropout(self.readout(before, y, context))
-        return DecoderStep(self.vocabulary.logits(features), weights.flatten(0, 1))
+        known, looked = (before, y, context), weights.flatten(0, 1)
+        decoded = Decoded(self.dropout(self.readout(*known)))
+        if self.pointer is not None:
+            decoded = decoded._replace(pointed=self.pointer(known, looked, state.sources()))
+        return DecoderStep(self.scores(decoded), looked)

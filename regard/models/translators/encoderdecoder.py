@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from regard.attention.kernel.recurrent import TOLD, PackedReader, PackedWriter, Products
 from regard.models.dropout import Dropout
 from regard.models.padding import pick
-from regard.models.translators.base import DecoderState, DecoderStep
+from regard.models.translators.base import Decoded, DecoderState, DecoderStep
 from regard.models.translators.config import TranslatorConfig
 from regard.models.translators.maxout import Maxout
 from regard.models.translators.native import NativeTranslator, PackedTranslator
@@ -86,15 +86,16 @@ class EncoderDecoder(NativeTranslator):
             )
         return context
 
-    def features(
+    def decode(
         self, source: Tensor, source_lengths: Tensor, target: Tensor, rows: Tensor | None
-    ) -> Tensor:
+    ) -> Decoded:
         context = self.encode(source, source_lengths)
         y = self.dropout(self.vocabulary.target(target.t())).transpose(0, 1)
         with scope("decoder"):
             states = self.decoder(y, torch.tanh(self.first(context)), context=context)
         every = context.unsqueeze(1).expand(-1, target.shape[1], -1)
-        return self.dropout(self.readout(pick(states, rows), pick(y, rows), pick(every, rows)))
+        features = self.readout(pick(states, rows), pick(y, rows), pick(every, rows))
+        return Decoded(self.dropout(features))
 
     def packed(self, weights: str) -> PackedTranslator:
         unit, vocabulary = self.decoder, self.vocabulary

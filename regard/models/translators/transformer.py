@@ -17,10 +17,11 @@ from regard.models.layers import DecoderLayer, EncoderLayer, FeedForward
 from regard.models.norm import LayerNorm
 from regard.models.padding import RealRows, pick, real_rows
 from regard.models.positions import Positions
-from regard.models.translators.base import DecoderState, DecoderStep
+from regard.models.translators.base import Decoded, DecoderState, DecoderStep
 from regard.models.translators.config import TranslatorConfig
 from regard.models.translators.native import NativeTranslator, PackedTranslator
 from regard.models.translators.packing import word_tables
+from regard.models.translators.pointer import Pointer
 from regard.models.vocabulary import Vocabulary
 from regard.record import scope
 
@@ -91,6 +92,7 @@ class Transformer(NativeTranslator):
         self.encoder_norm = nn.LayerNorm(width) if last else nn.Identity()
         self.decoder_norm = nn.LayerNorm(width) if last else nn.Identity()
         self.positions = Positions(width)
+        self.pointer = Pointer(3 * width) if config.pointer else None
 
     def encode(self, source: Tensor, lengths: Tensor) -> tuple[Tensor, Mask | None]:
         """The memory (B, S, width), and which of it is padding."""
@@ -103,17 +105,27 @@ class Transformer(NativeTranslator):
                 x = layer(x, rows, mask)
         return rows.spread(self.encoder_norm(x)), mask
 
-    def features(
+    def decode(
         self, source: Tensor, source_lengths: Tensor, target: Tensor, rows: Tensor | None
-    ) -> Tensor:
+    ) -> Decoded:
         memory, mask = self.encode(source, source_lengths)
         own = RealRows.of(rows, *target.shape)
-        x = self.dropout(own.gather(self.positions(self.vocabulary.target(target))))
+        x = words = self.dropout(own.gather(self.positions(self.vocabulary.target(target))))
+        looked: list[Tensor] = []
         for index, layer in enumerate(self.decoder):
+            last = self.pointer is not None and index == len(self.decoder) - 1
             with scope(f"decoder layer {index}"):
-                x = layer(x, own, memory, mask)
-        x = self.decoder_norm(x)
-        return x if own.rows is rows else pick(own.spread(x), rows)
+                x = layer(x, own, memory, mask, looked if last else None)
+        x, words = (
+            part if own.rows is rows else pick(own.spread(part), rows)
+            for part in (self.decoder_norm(x), words)
+        )
+        if self.pointer is None:
+            return Decoded(x)
+        weights = looked[0].mean(1)
+        every = source.unsqueeze(1).expand(-1, target.shape[1], -1)
+        known = x, words, pick(weights @ memory, rows)
+        return Decoded(x, self.pointer(known, pick(weights, rows), pick(every, rows)))
 
     def check_head(self, layer: int | None, head: int | None) -> None:
         layers, heads = self.config.layers, self.config.heads
@@ -163,22 +175,29 @@ class Transformer(NativeTranslator):
     def step_of(self, state: DecoderState, tokens: Tensor) -> DecoderStep:
         assert isinstance(state, TransformerState)
         words = self.vocabulary.target(tokens).unsqueeze(1)
-        x = self.dropout(self.positions(words, state.position))
-        x = x.view(state.sentences, state.beams, -1)
-        own, weights = state.write(), None
-        chosen = len(self.decoder) - 1 if state.layer is None else state.layer
+        words = self.dropout(self.positions(words, state.position))
+        x = words = words.view(state.sentences, state.beams, -1)
+        own, last = state.write(), len(self.decoder) - 1
+        chosen = last if state.layer is None else state.layer
+        looked: dict[int, Tensor] = {}
         for index, layer in enumerate(self.decoder):
             assert isinstance(layer, DecoderLayer)
-            wanted = index == chosen
+            wanted = index == chosen or (index == last and self.pointer is not None)
             caches = state.own[index], state.cross[index]
             with scope(f"step {state.position}/decoder layer {index}"):
                 x, seen = layer.step(x, own, state.memory, state.mask, caches, need_weights=wanted)
-            weights = seen if wanted else weights
+            if seen is not None:
+                looked[index] = seen
         state.position += 1
-        assert weights is not None
-        weights = weights.mean(1) if state.head is None else weights[:, state.head]
-        features = self.decoder_norm(x).flatten(0, 1)
-        return DecoderStep(self.vocabulary.logits(features), weights.flatten(0, 1))
+        decoded = Decoded(self.decoder_norm(x).flatten(0, 1))
+        if self.pointer is not None:
+            mean = looked[last].mean(1)
+            known = decoded.features, *(y.flatten(0, 1) for y in (words, mean @ state.memory))
+            decoded = decoded._replace(
+                pointed=self.pointer(known, mean.flatten(0, 1), state.sources())
+            )
+        weights = looked[chosen].mean(1) if state.head is None else looked[chosen][:, state.head]
+        return DecoderStep(self.scores(decoded), weights.flatten(0, 1))
 
 
 def _packed_layer(layer: nn.Module) -> StackLayer:

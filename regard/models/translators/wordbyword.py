@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from regard.attention.kernel.recurrent import SAYING, PackedReader, PackedWriter
 from regard.models.dropout import Dropout
 from regard.models.padding import pick
-from regard.models.translators.base import DecoderState, DecoderStep
+from regard.models.translators.base import Decoded, DecoderState, DecoderStep
 from regard.models.translators.config import TranslatorConfig
 from regard.models.translators.maxout import Maxout
 from regard.models.translators.native import NativeTranslator, PackedTranslator
@@ -66,13 +66,13 @@ class WordByWord(NativeTranslator):
         position = torch.arange(target.shape[1], device=source.device)
         return _only_eos(logits, (position >= source_lengths.unsqueeze(-1)).unsqueeze(-1))
 
-    def features(
+    def decode(
         self, source: Tensor, source_lengths: Tensor, target: Tensor, rows: Tensor | None
-    ) -> Tensor:
+    ) -> Decoded:
         n = target.shape[1]
         if n > source.shape[1]:
             source = torch.nn.functional.pad(source, (0, n - source.shape[1]))
-        return self._say(source[:, :n], rows)
+        return Decoded(self._say(source[:, :n], rows))
 
     def _say(self, source: Tensor, rows: Tensor | None) -> Tensor:
         x = self.dropout(self.vocabulary.source(source.t())).transpose(0, 1)

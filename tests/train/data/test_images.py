@@ -97,7 +97,7 @@ def test_what_is_no_file_of_images(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "a-images-idx3-ubyte").write_bytes(b"\0\0\x09")
     with pytest.raises(DataError, match="is no IDX file"):
         read_images(tmp_path / "a-images-idx3-ubyte")
-    monkeypatch.setattr("regard.train.data.images.MOST_BYTES", 100)
+    monkeypatch.setattr("regard.train.data.npz.MOST_BYTES", 100)
     (tmp_path / "a-images-idx3-ubyte").write_bytes(idx(PIXELS))
     with pytest.raises(DataError, match="would have 105 bytes, more than 100"):
         read_images(tmp_path / "a-images-idx3-ubyte")

@@ -169,6 +169,7 @@ export const CHINESE = {
   "That did not work: {reason}": "未能完成：{reason}",
   "{layer}, head {head}": "{layer}，头 {head}",
   "Word alignment": "词对齐",
+  "Copied from the source": "从原文复制",
   Alignment: "对齐",
   Attention: "注意力",
   "Layer {number}": "第 {number} 层",
