@@ -186,7 +186,10 @@ def test_its_loss_leaves_the_padding_out(name: str, smoothing: float) -> None:
 @EVERY
 def test_every_weight_learns_through_it(name: str) -> None:
     """The gradient of every parameter, along a direction, by finite differences."""
-    made, b = pointing(name, tied=True, readout=10) if name == "bahdanau" else pointing(name), batch()
+    made, b = (
+        pointing(name, tied=True, readout=10) if name == "bahdanau" else pointing(name),
+        batch(),
+    )
     parameters = dict(made.named_parameters())
     made.loss(*b, 0.1).total.backward()  # type: ignore[no-untyped-call]
     chance = torch.Generator().manual_seed(3)
