@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -128,7 +129,7 @@ def test_a_pointer_says_what_was_copied(pointing: Translator, tokens: Tokenizer)
             list(n_best_texts(pointing, tokens, TEXTS, best=2, batch=n, words=False, **each))
             for n in (1, 64)
         )
-        for a, b in zip(sum(one, []), sum(many, []), strict=True):
+        for a, b in zip(chain(*one), chain(*many), strict=True):
             assert a.text == b.text
             if not a.read.labels:
                 assert a.copies is None
