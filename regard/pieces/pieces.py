@@ -93,6 +93,14 @@ class Pieces:
         return "token" if self.backdrop is None else "piece"
 
     @property
+    def padding(self) -> list[bool]:
+        """What a model reads behind the end of a thing that is shorter than what it reads: special
+        pieces that stand for nothing of the thing, and yet have a place."""
+        if self.backdrop is None:
+            return [False] * len(self)
+        return [own and bool(at) for own, at in zip(self.special, self.places, strict=True)]
+
+    @property
     def sinks(self) -> list[bool]:
         """What ``--no-sink`` leaves out: the first piece and the special ones."""
         return [i == 0 or special for i, special in enumerate(self.special)]
