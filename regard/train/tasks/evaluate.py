@@ -85,7 +85,7 @@ def measure_translator(
     found = list(translate_texts(translator, tokens, sources, **options))
     said = [translation.text for translation in found]
     if rouge:
-        own = {"sentences": len(sources), "empty": len(held.empty), "beam": beam}
+        own: Figures = {"sentences": len(sources), "empty": len(held.empty), "beam": beam}
         own |= _summaries(translator.config.model, sources, said, references)
         if translator.pointer is not None:
             own["summaries"][1]["pointer"] = _copy_share(found)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ from regard.models.translators.pointer import (
 )
 from regard.models.translators.sample import sample_batch
 from regard.pieces.tokenizer import UNK
-from tests.models.batch import VOCABULARY, batch, model
+from tests.models.batch import VOCABULARY, Batch, batch, model
 
 EVERY = pytest.mark.parametrize("name", POINTING)
 N, SIZE, SOURCE = 5, 11, 7
@@ -117,7 +118,7 @@ def test_what_cannot_be_copied_has_no_gradient_that_is_no_number() -> None:
     gate = torch.tensor([-200.0], requires_grad=True)
     p = Pointed(gate, weights, torch.tensor([[0, 1]]))
     loss = mixture_loss(logits, p, torch.tensor([1]), 0.1)
-    loss.backward()  # type: ignore[no-untyped-call]
+    loss.backward()
     assert math.isfinite(loss.item())
     for x in (logits, weights, gate):
         assert x.grad is not None
@@ -135,7 +136,7 @@ def test_shares_say_how_much_of_a_word_was_copied_and_from_where() -> None:
     assert not shares[3].any()  # it does not stand in the source
 
 
-def pointing(name: str, **changes: object) -> Translator:
+def pointing(name: str, **changes: Any) -> Translator:
     return model(name, pointer=True, **changes)
 
 
@@ -172,7 +173,8 @@ def test_its_loss_leaves_the_padding_out(name: str, smoothing: float) -> None:
             total -= (1 - smoothing) * right + smoothing * log_p[row, i].mean().item()
             tokens += 1
     loss = made.loss(*b, smoothing)
-    assert (loss.tokens, loss.total.item()) == (tokens, pytest.approx(total, abs=1e-8))
+    assert loss.tokens == tokens
+    assert loss.total.item() == pytest.approx(total, abs=1e-8)
     alone = sum(
         made.loss(
             b.source[i : i + 1, :s], b.source_lengths[i : i + 1],
@@ -186,9 +188,12 @@ def test_its_loss_leaves_the_padding_out(name: str, smoothing: float) -> None:
 @EVERY
 def test_every_weight_learns_through_it(name: str) -> None:
     """The gradient of every parameter, along a direction, by finite differences."""
-    made, b = pointing(name, tied=True, readout=10) if name == "bahdanau" else pointing(name), batch()
+    made, b = (
+        pointing(name, tied=True, readout=10) if name == "bahdanau" else pointing(name),
+        batch(),
+    )
     parameters = dict(made.named_parameters())
-    made.loss(*b, 0.1).total.backward()  # type: ignore[no-untyped-call]
+    made.loss(*b, 0.1).total.backward()
     chance = torch.Generator().manual_seed(3)
     for key, parameter in parameters.items():
         assert parameter.grad is not None, key
@@ -260,7 +265,7 @@ def test_in_bfloat16_the_mixture_is_in_float32(name: str) -> None:
     assert log_p.dtype == rounded.total.dtype == torch.float32
     np.testing.assert_allclose(log_p.exp().sum(-1).detach().numpy(), 1, rtol=1e-5)
     assert rounded.total.item() == pytest.approx(made.loss(*b, 0.1).total.item(), rel=2e-2)
-    rounded.total.backward()  # type: ignore[no-untyped-call]
+    rounded.total.backward()
     assert all(p.grad is not None and bool(p.grad.isfinite().all()) for p in made.parameters())
 
 
@@ -322,14 +327,14 @@ def test_a_translator_takes_an_unknown_word_from_the_source_alone(name: str) -> 
     assert model(name).copies(b.source, b.source_lengths, b.target) is None
 
 
-def marked(words: torch.Tensor, places: torch.Tensor) -> tuple[torch.Tensor, ...]:
+def marked(words: torch.Tensor, places: torch.Tensor) -> Batch:
     """Sources of five words and EOS, one of them behind a mark; that word is the target."""
     source = torch.randint(40, 50, (len(words), 6), generator=torch.Generator().manual_seed(2))
     rows = torch.arange(len(words))
     source[rows, places], source[rows, places + 1], source[:, -1] = 4, words, 3
     target = torch.full((len(words), 3), 2)
     target[:, 1], target[:, 2] = words, 3
-    return source, torch.full((len(words),), 6), target, torch.full((len(words),), 3)
+    return Batch(source, torch.full((len(words),), 6), target, torch.full((len(words),), 3))
 
 
 @pytest.mark.parametrize("pointer", [False, True])
