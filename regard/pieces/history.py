@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from regard.errors import DataError, RegardError, nearest
+from regard.pieces.backdrop import Backdrop
 from regard.pieces.pieces import Pieces
 from regard.pieces.tokenizer import BOS, SPECIAL
 from regard.text import Word
@@ -110,5 +113,13 @@ def history_pieces(catalogue: Catalogue, history: History, most: int | None = No
         unknown=none,
         places=[(row,) for row in rows],
         ids=catalogue.numbers(items),
+        backdrop=Backdrop("list", _rows(catalogue, history)),
     )
     return read.after(SPECIAL[BOS], BOS)
+
+
+def _rows(catalogue: Catalogue, history: History) -> np.ndarray[tuple[int, ...], np.dtype[np.str_]]:
+    """The history as a list: its rows from 1, the time as it is written, and the title."""
+    titles = [catalogue.title(item) for item in history.items]
+    rows = enumerate(zip(history.times, titles, strict=True), 1)
+    return np.array([[str(number), time, title] for number, (time, title) in rows])

@@ -11,6 +11,8 @@ transformer.py     attention alone
 maxout.py          from the state of a recurrent decoder to features of the vocabulary
 pointer.py         words copied from the source
 beam.py            greedy and beam search over any of them
+native.py          the same, and a step, in the native kernel
+packing.py         their weights in its order
 sample.py          translations drawn by their probability
 candidates.py      the likeliest continuations of a beam
 translation.py     sentences in, sentences out, with the words that each word looked at

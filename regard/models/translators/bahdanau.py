@@ -13,11 +13,22 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention import Additive, Attended, Mask, additive, attend, padding
+from regard.attention.kernel.recurrent import LOOKING, PackedReader, PackedWriter, Products
+from regard.models.dropout import Dropout
 from regard.models.padding import pick
-from regard.models.translators.base import Decoded, DecoderState, DecoderStep, Translator
+from regard.models.translators.base import Decoded, DecoderState, DecoderStep
 from regard.models.translators.config import TranslatorConfig
 from regard.models.translators.maxout import Maxout
+from regard.models.translators.native import NativeTranslator, PackedTranslator
+from regard.models.translators.packing import (
+    linear_map,
+    readout_maps,
+    step_maps,
+    unit_weights,
+    word_tables,
+)
 from regard.models.translators.pointer import Pointer
+from regard.models.vocabulary import Vocabulary
 from regard.record import note, recording, scope
 from regard.recurrent import Bidirectional, GatedUnit
 from regard.recurrent.scan.bahdanau import BahdanauMatrices, BahdanauSteps, bahdanau_scan
@@ -52,7 +63,7 @@ class BahdanauState(DecoderState):
         self.hidden = self.hidden.index_select(0, rows.flatten())
 
 
-class Bahdanau(Translator):
+class Bahdanau(NativeTranslator):
     """Bahdanau, Cho & Bengio (2015), section 3 and appendix A.2.
 
     h_j = [forward h_j ; backward h_j]                            annotations
@@ -62,6 +73,11 @@ class Bahdanau(Translator):
     s_i = GatedUnit(E y_{i-1}, s_{i-1}, c_i)
     p(y_i) = softmax(W_o maxout(U_o s_{i-1} + V_o E y_{i-1} + C_o c_i))
     """
+
+    KNOWN = (
+        *(Additive, Bidirectional, Dropout, GatedUnit, Maxout),
+        *(Vocabulary, nn.Linear, nn.ModuleList),
+    )
 
     def __init__(self, config: TranslatorConfig) -> None:
         super().__init__(config)
@@ -152,11 +168,29 @@ class Bahdanau(Translator):
         )
         return found
 
-    def first_state(self, source: Tensor, source_lengths: Tensor) -> BahdanauState:
+    def packed(self, weights: str) -> PackedTranslator:
+        unit, alignment, vocabulary = self.decoder, self.alignment, self.vocabulary
+        source, target = word_tables(vocabulary)
+        both = [unit_weights(one) for one in (self.encoder.forwards, self.encoder.backwards)]
+        reader = PackedReader(LOOKING, source, both, {"key": [(alignment.w_key, None)]}, weights)
+        of_state, of_word, of_context = readout_maps(self.readout)
+        products: Products = {
+            "first": [linear_map(self.first)],
+            "state": [(unit.gates, None), (alignment.w_query, None)],
+            "word": step_maps(unit, unit.inputs, of_word),
+            "context": step_maps(unit, unit.context, of_context),
+            "candidate": [(unit.candidate, None)],
+            "readout": [of_state],
+            "out": [(vocabulary.output, vocabulary.bias)],
+        }
+        writer = PackedWriter(LOOKING, target, products, weights, v=alignment.v)
+        return PackedTranslator(reader, writer)
+
+    def state_of(self, source: Tensor, source_lengths: Tensor) -> BahdanauState:
         memory, state = self.encode(source, source_lengths)
         return BahdanauState(sentences=source.shape[0], memory=memory, hidden=state)
 
-    def step(self, state: DecoderState, tokens: Tensor) -> DecoderStep:
+    def step_of(self, state: DecoderState, tokens: Tensor) -> DecoderStep:
         assert isinstance(state, BahdanauState)
         y = self.dropout(self.vocabulary.target(tokens))
         before = state.hidden

@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from regard.attention import KeyValueCache, Mask, causal, padding
-from regard.attention.kernel.search import MOST_STEPS
+from regard.attention import KeyValueCache, Mask, MultiHeadAttention, causal, padding
+from regard.attention.kernel.stack import PackedStack, StackLayer
 from regard.errors import ConfigError
-from regard.models.layers import DecoderLayer, EncoderLayer
-from regard.models.padding import RealRows, check_batch, pick, real_rows
+from regard.models.dropout import Dropout
+from regard.models.layers import DecoderLayer, EncoderLayer, FeedForward
+from regard.models.norm import LayerNorm
+from regard.models.padding import RealRows, pick, real_rows
 from regard.models.positions import Positions
-from regard.models.translators.base import (
-    Decoded,
-    DecoderState,
-    DecoderStep,
-    Hypothesis,
-    SearchOptions,
-    Translator,
-)
+from regard.models.translators.base import Decoded, DecoderState, DecoderStep
 from regard.models.translators.config import TranslatorConfig
-from regard.models.translators.native import (
-    NativeState,
-    NativeTransformer,
-    TransformerParts,
-    native_of,
-)
+from regard.models.translators.native import NativeTranslator, PackedTranslator
+from regard.models.translators.packing import word_tables
 from regard.models.translators.pointer import Pointer
+from regard.models.vocabulary import Vocabulary
 from regard.record import scope
-from regard.trace import Array
 
 
 @dataclass(kw_only=True)
@@ -72,7 +65,7 @@ class TransformerState(DecoderState):
         return Mask(allowed=self.seen)
 
 
-class Transformer(Translator):
+class Transformer(NativeTranslator):
     """Vaswani et al. (2017), section 3.
 
         x = sqrt(d) E w + PE                               words and sinusoidal positions
@@ -83,6 +76,11 @@ class Transformer(Translator):
     x + sublayer(norm(x)) with one more norm at the end of each stack ("pre"). Dropout falls on
     the sums of words and positions and on each sublayer's output (section 5.4).
     """
+
+    KNOWN = (
+        *(DecoderLayer, Dropout, EncoderLayer, FeedForward, LayerNorm, MultiHeadAttention),
+        *(Positions, Vocabulary, nn.Identity, nn.LayerNorm, nn.Linear, nn.ModuleList),
+    )
 
     def __init__(self, config: TranslatorConfig) -> None:
         super().__init__(config)
@@ -135,20 +133,35 @@ class Transformer(Translator):
             if asked is not None and not 0 <= asked < count:
                 raise ConfigError(f"{what} must be from 0 to {count - 1}, got {asked}")
 
-    def search(
-        self, source: Tensor, source_lengths: Tensor, limits: Array, wanted: SearchOptions
-    ) -> list[list[Hypothesis]] | None:
-        if type(self) is not Transformer or not source.is_cpu or limits.max() > MOST_STEPS:
-            return None
-        check_batch(source, source_lengths)
-        self.check_head(wanted.layer, wanted.head)
-        native = self._native()
-        return None if native is None else native.search(source, source_lengths, limits, wanted)
+    def packed(self, weights: str) -> PackedTranslator:
+        config, vocabulary = self.config, self.vocabulary
+        source, target = word_tables(vocabulary)
+        shared: dict[str, Any] = {
+            "heads": config.heads,
+            "before": config.norm == "pre",
+            "activation": config.activation or "relu",
+            "scale": math.sqrt(config.width),
+            "weights": weights,
+        }
+        cross = [layer.cross for layer in self.decoder if isinstance(layer, DecoderLayer)]
+        memory = [linear for attention in cross for linear in (attention.key, attention.value)]
+        encoder = PackedStack(
+            [_packed_layer(layer) for layer in self.encoder],
+            words=source,
+            last=self.encoder_norm,
+            out=[(linear.weight, linear.bias) for linear in memory],
+            **shared,
+        )
+        decoder = PackedStack(
+            [_packed_layer(layer) for layer in self.decoder],
+            words=target,
+            last=self.decoder_norm,
+            out=[(vocabulary.output, vocabulary.bias)],
+            **shared,
+        )
+        return PackedTranslator(encoder, decoder, self.positions, config.layers)
 
-    def first_state(self, source: Tensor, source_lengths: Tensor) -> DecoderState:
-        native = self._native()
-        if native is not None and source.is_cpu:
-            return native.start(source, source_lengths)
+    def state_of(self, source: Tensor, source_lengths: Tensor) -> TransformerState:
         layers = self.config.layers
         memory, mask = self.encode(source, source_lengths)
         return TransformerState(
@@ -159,24 +172,7 @@ class Transformer(Translator):
             cross=[KeyValueCache() for _ in range(layers)],
         )
 
-    def _native(self) -> NativeTransformer | None:
-        """The kernel's twin of this model, if it has one and may run; it knows no pointer."""
-        if self.pointer is not None:
-            return None
-        parts = TransformerParts(
-            self.config,
-            self.vocabulary,
-            self.positions,
-            self.encoder,
-            self.encoder_norm,
-            self.decoder,
-            self.decoder_norm,
-        )
-        return native_of(self, parts)
-
-    def step(self, state: DecoderState, tokens: Tensor) -> DecoderStep:
-        if isinstance(state, NativeState):
-            return state.step(tokens)
+    def step_of(self, state: DecoderState, tokens: Tensor) -> DecoderStep:
         assert isinstance(state, TransformerState)
         words = self.vocabulary.target(tokens).unsqueeze(1)
         words = self.dropout(self.positions(words, state.position))
@@ -202,3 +198,20 @@ class Transformer(Translator):
             )
         weights = looked[chosen].mean(1) if state.head is None else looked[chosen][:, state.head]
         return DecoderStep(self.scores(decoded), weights.flatten(0, 1))
+
+
+def _packed_layer(layer: nn.Module) -> StackLayer:
+    assert isinstance(layer, EncoderLayer | DecoderLayer)
+    own = layer.attention
+    cross = (layer.cross_norm, layer.cross) if isinstance(layer, DecoderLayer) else None
+    return StackLayer(
+        own_norm=layer.attention_norm,
+        own=(own.query, own.key, own.value),
+        own_out=own.output,
+        cross_norm=cross and cross[0],
+        query=cross and cross[1].query,
+        cross_out=cross and cross[1].output,
+        inner_norm=layer.feedforward_norm,
+        inner=layer.feedforward.inner,
+        outer=layer.feedforward.outer,
+    )

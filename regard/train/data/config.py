@@ -93,6 +93,8 @@ class PairsConfig(PartsConfig):
     """And their translations."""
     names: float = 0.0
     """The share of the training pairs with a name in which a made-up one takes its place."""
+    short: int = 1
+    """How often a pass has each training pair whose source has at most three words."""
 
     def problems(self) -> list[str]:
         found = [
@@ -100,7 +102,7 @@ class PairsConfig(PartsConfig):
             *_one_way("valid_pairs", self.valid_pairs, self.valid_source, self.valid_target),
             *_one_way("test_pairs", self.test_pairs, self.test_source, self.test_target),
             *super().problems(),
-            *at_least(self, 1, "source_column", "target_column"),
+            *at_least(self, 1, "source_column", "target_column", "short"),
             *columns_problems(self.columns, *SIDES),
         ]
         if self.source_column == self.target_column:
@@ -369,6 +371,31 @@ class HistoryConfig:
         if not self.history:
             found.insert(0, "history is missing: a table of user, item and time")
         complain(found + columns_problems(self.columns, *EVENT))
+
+
+@dataclass(frozen=True)
+class EpisodesConfig:
+    """Where the episodes of an actor come from, and how much of one is read at once."""
+
+    episodes: str | None = None
+    """An npz file or a table of recorded steps: episode, step, state, action, reward."""
+    context: int = 20
+    """How many steps are read at once."""
+    valid_share: float = 0.1
+    """The share of the episodes set aside to validate on,"""
+    test_share: float = 0.1
+    """and the share to test on."""
+    split_seed: int = 0
+    """Decides which are set aside."""
+
+    def __post_init__(self) -> None:
+        found = at_least(self, 1, "context") + at_least(self, 0, "split_seed")
+        if not self.episodes:
+            found.insert(0, "episodes is missing: an npz file or a table of recorded steps")
+        for name in ("valid_share", "test_share"):
+            if not 0 < getattr(self, name) < 0.5:
+                found.append(f"{name} must be above 0 and under 0.5, got {getattr(self, name)}")
+        complain(found)
 
 
 PATHS = {

@@ -42,6 +42,7 @@ from regard.train.data.series import divided_series
 from regard.train.data.sounds import read_sounds
 from regard.train.data.states import divided_states
 from regard.train.data.tagged import check_tags, read_tagged
+from regard.train.tasks.actscores import measure_actor
 from regard.train.tasks.classify import Confusion, decide
 from regard.train.tasks.forecast import errors_of, ways_of
 from regard.train.tasks.images import DividedImages, Pictures, divided_images, said_of
@@ -379,6 +380,7 @@ MEASURES: dict[str, Callable[..., Figures]] = {
     "label": measure_labeller,
     "label-images": measure_patches,
     "label-series": measure_steps,
+    "act": measure_actor,
 }
 
 
