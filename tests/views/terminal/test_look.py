@@ -49,6 +49,13 @@ def test_the_overview_and_the_links() -> None:
     ]
 
 
+def test_a_measure_heads_its_column() -> None:
+    look = made_up()
+    assert "weight  head    its kind" in shown(look)
+    look.request = replace(look.request, measure="value-zeroing")
+    assert "                                   zeroing  head    its kind" in shown(look)
+
+
 def test_one_layer_has_the_score_of_every_kind() -> None:
     text = shown(made_up(layer=1), 100)
     assert "1 layers" not in text
