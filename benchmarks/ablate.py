@@ -147,8 +147,8 @@ def bridge(model: Any) -> Any:
     except ImportError:
         return None
     never = Tokenizer(WordLevel({"?": 0}, unk_token="?"))
-    words: Any = transformers.PreTrainedTokenizerFast(tokenizer_object=never, unk_token="?")
-    words.eos_token = "?"
+    kinds: Any = transformers
+    words = kinds.PreTrainedTokenizerFast(tokenizer_object=never, unk_token="?", eos_token="?")
     with TemporaryDirectory() as folder:
         model.save_pretrained(folder)
         words.save_pretrained(folder)
