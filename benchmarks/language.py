@@ -123,9 +123,8 @@ def measure(run: Run, packed: Path | None = None) -> Result:
     events = read_log(folder.log)
     end = next(e for e in reversed(events) if e["event"] == "end")
     parameters = next(e["parameters"] for e in events if e["event"] == "data")
-    return Result(
-        run, parameters, end["seconds"] / 60, end["figure"], score_text(model, tokens, lines)
-    )
+    score = score_text(model, tokens, lines, continuous="--continuous" in run.options)
+    return Result(run, parameters, end["seconds"] / 60, end["figure"], score)
 
 
 def accuracy(run: Run) -> tuple[int, float, float]:

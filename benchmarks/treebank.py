@@ -1,16 +1,20 @@
-"""LSTMN against LSTM on the Penn Treebank, sentence by sentence.
+"""LSTMN against LSTM on the Penn Treebank, sentence by sentence or read on.
 
     python benchmarks/treebank.py FOLDER [--runs runs] [--rates 4e-3] [--passes 5] [--seeds 1 2 3]
+        [--units 300] [--read-on 50]
 
 FOLDER has ptb.train.txt.gz, ptb.valid.txt.gz and ptb.test.txt.gz. Three designs of equally many
-parameters: the LSTM, the LSTMN, and the LSTMN whose newest word has a learned bias that begins at 6
-(``model.recency``), each with every step size and every seed. Runs are made one after the other, on
-one core; what was interrupted is resumed, what is finished is only measured.
+parameters, or with ``--units`` of equally many hidden units: the LSTM, the LSTMN, and the LSTMN
+whose newest word has a learned bias that begins at 6 (``model.recency``), each with every step size
+and every seed. With ``--read-on`` the state goes on from sentence to sentence, and attention looks
+back so many words. Runs are made one after the other, on one core; what was interrupted is resumed,
+what is finished is only measured.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, stdev
@@ -28,10 +32,14 @@ LENGTH = ("--batch-tokens", "500", "--patience", "0", "--threads", "1")
 
 @dataclass(frozen=True)
 class Treebank:
-    """Where the text is, and where runs go."""
+    """Where the text is, where runs go, and what all of them have in common."""
 
     folder: Path
     runs: Path
+    units: int = 0
+    """Hidden units of every design; 0 = equally many parameters instead."""
+    window: int = 0
+    """Words that attention looks back when the text is read on; 0 = each sentence on its own."""
 
     def run(self, design: str, rate: float, passes: int, seed: int) -> Run:
         """One training."""
@@ -40,10 +48,25 @@ class Treebank:
         files = [
             w for f, part in parts.items() for w in (f, str(self.folder / f"ptb.{part}.txt.gz"))
         ]
-        name = f"treebank-{design.lower().replace(', ', '-')}-{rate:g}-{passes}-{seed}"
+        name = f"treebank-{design.lower().replace(', ', '-')}-{rate:g}-{passes}-{seed}{self.kind}"
         what = ("--model", model, "--learning-rate", str(rate), *own, "--seed", str(seed))
-        length = (*LENGTH, "--epochs", str(passes))
+        length = (*LENGTH, "--epochs", str(passes), *self.shape(model))
         return Run(model, self.runs / name, (*files, *USUAL, *COSINE, *length, *what))
+
+    def shape(self, model: str) -> Iterator[str]:
+        """The options of equal units and of reading on."""
+        if self.units:
+            yield from ("--set", f"model.hidden={self.units}")
+        if self.window:
+            yield "--continuous"
+            if model == "lstmn":
+                yield from ("--set", f"model.window={self.window}")
+
+    @property
+    def kind(self) -> str:
+        """What a folder's name says of these."""
+        units = f"-units{self.units}" if self.units else ""
+        return units + (f"-on{self.window}" if self.window else "")
 
 
 def row(design: str, rate: float, passes: int, results: list[Result]) -> str:
@@ -67,8 +90,10 @@ def main() -> None:
     parser.add_argument("--passes", type=int, default=5)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--only", choices=DESIGNS, action="append")
+    parser.add_argument("--units", type=int, default=0)
+    parser.add_argument("--read-on", type=int, default=0, metavar="WINDOW")
     given = parser.parse_args()
-    bank, rows = Treebank(given.folder, given.runs), []
+    bank, rows = Treebank(given.folder, given.runs, given.units, given.read_on), []
     for rate in given.rates:
         for design in given.only or DESIGNS:
             found = []

@@ -22,6 +22,7 @@ from PIL import Image
 from regard.worked.source import shipped
 from tests.cli.run import ROOT, Done, regard
 from tests.sounds import save_tone
+from tests.train.tasks.small_actor import save_episodes
 
 PAGES = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
 LINE = re.compile(r"^(\$ )?((?:cat \S+ \| )?regard (?:.*\\\n)*.*)$", re.MULTILINE)
@@ -49,6 +50,9 @@ ELSEWHERE = {
     "regard look ocr --image line.png": "27 MB to fetch; tests/inside/test_ocrmodel.py has it",
     "regard look ocr --image line.png --at 235,20 --layer 1 --head 6 --png looks.png": (
         "27 MB to fetch; tests/cli/shared/test_thing.py has a small recogniser"
+    ),
+    "regard evaluate runs/act --environment CartPole-v1 --returns 10,60,250,500 --trials 20": (
+        "gymnasium does not come with regard; tests/train/tasks/test_actscores.py acts in it"
     ),
     "regard serve": "tests/web starts the server",
     "regard serve minilm smollm2 --port 9000 --open": "tests/web starts the server",
@@ -177,6 +181,7 @@ def stand_ins(folder: Path) -> None:
     events = [f"{u}\tfilm{(u + k) % 11}\t{k}\n" for u in range(9) for k in range(6)]
     (folder / "events.tsv").write_text("".join(events))
     (folder / "titles.tsv").write_text("".join(f"film{k}\tFilm {k}\n" for k in range(11)))
+    save_episodes(folder / "cartpole.npz", 4)
     for place, many in (("spoken", 40), ("unheard", 4)):
         (folder / place).mkdir()
         for i in range(many):

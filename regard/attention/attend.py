@@ -68,6 +68,17 @@ def attend(
                 raise
             if context is not None:
                 return Attended(context, None)
+    if query.is_cpu and torch.is_autocast_enabled("cpu"):  # in float32, as the fused path
+        with torch.autocast("cpu", enabled=False):
+            query, key, value = query.float(), key.float(), value.float()
+            return attend(
+                *(query, key, value),
+                score=score,
+                mask=allowed,
+                groups=groups,
+                dropout=dropout,
+                need_weights=True,
+            )
     _check(query, key, value, allowed, groups, same_width=fused_scale(score, query) is not None)
     _check_kinds(query, key, value)
     scores = score(query, key.repeat_interleave(groups, -3) if groups > 1 else key)

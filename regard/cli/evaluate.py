@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import click
@@ -21,8 +22,11 @@ OPTIONS = {
     "label": ("data",),
     "label-images": ("images",),
     "label-series": ("series",),
+    "act": ("episodes", "environment", "returns", "trials", "seed"),
 }
 """Which options go with which kind of model."""
+MOST_ASKED = 20
+"""Returns that an actor is asked for."""
 
 
 @click.command()
@@ -49,6 +53,11 @@ OPTIONS = {
 @click.option("--series", metavar="FILE", help="Of series: a table with times.")
 @click.option("--history", metavar="FILE", help="Recommender: where its table is now.")
 @click.option("--sounds", metavar="DIR", help="Sound classifier: labelled wav files.")
+@click.option("--episodes", metavar="FILE", help="Actor: recorded episodes.")
+@click.option("--environment", metavar="NAME", help="Actor: act in it, such as CartPole-v1.")
+@click.option("--returns", metavar="A,B,…", help="With --environment: the returns to ask for.")
+@click.option("--trials", type=Whole(1), help="With --environment: episodes of each; else 20.")
+@click.option("--seed", type=Whole(0), help="With --environment: of the first episode; else 1.")
 @click.option("--json", "json_to", metavar="FILE|-", help="Write the figures as JSON.")
 def evaluate(model: str, json_to: str | None, **options: Any) -> None:
     """Score a model on text that it has not seen.
@@ -60,6 +69,7 @@ def evaluate(model: str, json_to: str | None, **options: Any) -> None:
     A forecaster: MSE, MAE and MASE, beside the last value, the last season and a linear map.
     A labeller: the share of right labels, beside the piece alone; F1 of names.
     A recommender: HR@10 and NDCG@10 of all items, beside two baselines.
+    An actor: the share of right actions; in an environment, the return got for each return asked.
 
     Without a file, what its own training set aside to test on is used.
     """
@@ -80,6 +90,8 @@ def evaluate(model: str, json_to: str | None, **options: Any) -> None:
                 f"--{name.replace('_', '-')} is not for a {TASKS[task]}, which {model!r} is: "
                 f"it takes {known}"
             )
+    if task == "act":
+        given = act_options(given)
     from regard.train.tasks import evaluate as evaluation
     from regard.views.terminal.console import make_console
     from regard.views.terminal.scores import print_scores
@@ -89,3 +101,22 @@ def evaluate(model: str, json_to: str | None, **options: Any) -> None:
         write_json(json.dumps(figures, allow_nan=False), json_to)
     if json_to != "-":
         print_scores(figures, make_console())
+
+
+def act_options(given: dict[str, Any]) -> dict[str, Any]:
+    """Those of an actor, with the returns as numbers."""
+    alone = [name for name in ("returns", "trials", "seed") if name in given]
+    if alone and "environment" not in given:
+        raise RegardError(f"--{alone[0]} is of acting: it goes with --environment NAME")
+    if "returns" not in given:
+        return given
+    try:
+        asked = [float(each) for each in given["returns"].split(",")]
+    except ValueError:
+        asked = []
+    if not asked or not all(math.isfinite(each) for each in asked) or len(asked) > MOST_ASKED:
+        raise RegardError(
+            f"--returns are at most {MOST_ASKED} numbers with commas between them, such as "
+            f"50,200,500; got {given['returns']!r:.60}"
+        )
+    return given | {"returns": asked}

@@ -48,9 +48,15 @@ from regard.files import check_readable
 @click.option("--parts", is_flag=True, help="Whole: what each head and layer adds to the logit.")
 @click.option("--said", metavar="WORD", help="Parts: of this word instead of the likeliest.")
 @click.option(
-    "--temperature", type=Real(0.01, 100), default=1.0, show_default=True, help="Whole: of softmax."
+    "--temperature",
+    type=Real(0.01, 100),
+    default=1.0,
+    show_default=True,
+    help="Prediction: of softmax.",
 )
-@click.option("--top", type=Whole(1), default=10, show_default=True, help="Whole: words shown.")
+@click.option(
+    "--top", type=Whole(1), default=10, show_default=True, help="Prediction: words shown."
+)
 @click.option("--example", metavar="FILE", help="Matrices from a TOML file ('regard docs check').")
 @click.option("--vectors", metavar="FILE", help="Word vectors: GloVe, word2vec or fastText.")
 @click.option(
@@ -107,11 +113,13 @@ def explain(
     text = read_text(sentence, file)
     if options.has(*OF_VECTORS):
         explain_vectors(text, options)
+        return
+    from regard.store.shipped import is_recurrent
+
+    if is_recurrent(options.model):
+        explain_step(text, options)
     elif options.whole:
         explain_way(text, options)
     else:
         options.refuse(*OF_WHOLE, why="it goes with --whole")
-        from regard.store.shipped import is_recurrent
-
-        explained = explain_step if is_recurrent(options.model) else explain_head
-        explained(text, options)
+        explain_head(text, options)

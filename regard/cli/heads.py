@@ -39,6 +39,7 @@ class HeadsOptions:
     """The command's options, as click names them."""
 
     file: str | None
+    sound: str | None
     corpus: str | None
     link: tuple[str, str] | None
     kind: str | None
@@ -55,6 +56,12 @@ class HeadsOptions:
         if self.link is not None and self.kind is not None:
             raise RegardError("rank by --link or by --kind, not both")
         check_outputs(json=self.json_to, state=self.state)
+        others = (text, self.file, self.corpus, self.link, self.kind, self.part, self.measure)
+        if self.sound is not None and any((*others, self.max_tokens, self.state)):
+            raise RegardError(
+                "--sound ranks heads by how they align words with time: of the other options it "
+                "takes --target, --top, --json"
+            )
         if self.corpus is None and self.state is not None:
             raise RegardError("--state goes with --corpus")
         if self.corpus == STDIN and self.state is not None:
@@ -71,6 +78,7 @@ class HeadsOptions:
 @click.argument("model")
 @click.argument("text", required=False)
 @click.option("--file", metavar="FILE", help="Read the text from a file; - is standard input.")
+@click.option("--sound", metavar="FILE", help="Instead: a wav; which heads align words with time.")
 @click.option("--corpus", metavar="FILE", help="Instead: many texts, one a line; - is stdin.")
 @click.option(
     "--link", nargs=2, metavar="FROM TO", help="Rank by the weight from one word to another."
@@ -96,11 +104,15 @@ def heads(model: str, text: str | None, **given: Any) -> None:
     regard heads minilm "The animal didn't cross the street because it was too tired" \\
         --link it animal
     regard heads minilm --corpus texts.txt --state run.json --json heads.json
+    regard heads ./whisper --sound seven.wav
 
     Several processes share a corpus: torchrun --nproc-per-node 2 -m regard heads …
     """
     options = HeadsOptions(**given)
     options.check(text)
+    if options.sound is not None:
+        _of_sound(model, options.sound, options)
+        return
     if options.corpus is None:
         _of_text(model, read_text(text, options.file), options)
         return
@@ -127,6 +139,33 @@ def _of_text(name: str, text: str, options: HeadsOptions) -> None:
     _write(found.ranking(), options, found.scored)
     if stopped:
         exit_stopped(found)
+
+
+def _of_sound(name: str, file: str, options: HeadsOptions) -> None:
+    """The heads of a decoder's cross-attention, by how they align its words with the sound."""
+    from regard.inside.find import find
+
+    files = find(name)
+    from regard.inside.heads.timing import time_heads
+    from regard.inside.soundmodel import load_sound_model
+    from regard.views.terminal.console import make_console
+    from regard.views.terminal.timing import print_timings
+
+    with noted():
+        model = load_sound_model(files)
+        if not model.has_both:
+            raise RegardError(
+                f"{name!r} has no decoder, whose words could be aligned with a sound: --sound is "
+                "for Whisper here"
+            )
+        heard = model.read(file)
+        found = time_heads(model, heard, model.target(options.target))
+    if options.json_to:
+        content = json.dumps(found.to_json(), ensure_ascii=False, allow_nan=False)
+        write_json(content, options.json_to)
+    if options.json_to != "-":
+        print_timings(found, make_console(), options.top)
+        say_written(options.json_to)
 
 
 def _of_corpus(name: str, corpus: str, options: HeadsOptions) -> bool:

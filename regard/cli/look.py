@@ -213,7 +213,7 @@ def look_at_thing(name: str, options: LookOptions) -> None:
         from regard.inside.look.page import open_at
 
         assert found.page is not None
-        found.page.notes += thing.said
+        found.page.notes += thing.notes
         write_page(options.html_to, open_at(found.page, found, thing.file), quietly=False)
     if stopped:
         exit_stopped(found)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from regard.cli.shared.decoding import check_sampling, decoding_options, sampling_of
+from regard.cli.shared.episode import EpisodeOptions, read_act
 from regard.cli.shared.history import read_user
 from regard.cli.shared.input import texts_of
 from regard.cli.shared.labels import read_labelled_image, read_labelled_series, task_of
@@ -53,10 +54,12 @@ LONG = 500
 @click.option("--file", metavar="FILE", help="Read its lines; - is standard input.")
 @click.option("--image", metavar="FILE", help="Read an image, with a model of images.")
 @series_options
-@click.option("--at", metavar="TIME", help="With --series: from this time on; X,Y: a patch.")
+@click.option("--at", metavar="TIME", help="With --series: from this time on; a patch X,Y; a step.")
 @click.option("--user", metavar="USER", help="With a recommender: what it recommends, and why.")
 @click.option("--history", metavar="FILE", help="Of this table, not of the one it was trained on.")
 @click.option("--sound", metavar="FILE", help="Read a wav file, with a model of sounds.")
+@click.option("--episode", metavar="N", help="With an actor: an episode, up to the step --at.")
+@click.option("--episodes", metavar="FILE", help="Of this file, not of the one it was trained on.")
 @click.option("--layer", type=Whole(0), help="This layer's attention, from 0; else the last one's.")
 @click.option("--head", type=Whole(0), help="Transformer: this head's, from 0; else their mean.")
 @click.option("--all", "everything", is_flag=True, help="Every layer and head, one by one.")
@@ -83,6 +86,8 @@ def read(
     user: str | None,
     history: str | None,
     sound: str | None,
+    episode: str | None,
+    episodes: str | None,
     layer: int | None,
     head: int | None,
     everything: bool,
@@ -111,6 +116,7 @@ def read(
     regard read --model runs/load --series load.csv --png forecast.png
     regard read --model runs/items --user 7
     regard read --model runs/spoken --sound seven.wav
+    regard read --model runs/act --episode 7 --at 12
 
     Each line is one more word: the bits that it was unexpected by, and the words read so far with
     the attention that the new word gives them, in hundredths. A classifier shows its label and the
@@ -143,8 +149,17 @@ def read(
         _check_alone("image", "--at, --json, --html", *unlike, sound, user, history, layer, head)
         read_labelled_image(model, image, at, json_to, html_to)
         return
+    if episode is not None:
+        takes = "--episodes, --at, --layer, --head, --json, --html"
+        _check_alone("episode", takes, *unlike, image, sound, user, history)
+        if model is None:
+            raise RegardError("no actor comes with regard: --episode needs --model RUN")
+        read_act(model, EpisodeOptions(episode, episodes, at, layer, head, json_to, html_to))
+        return
+    if episodes is not None:
+        raise RegardError("--episodes goes with --episode, which says which of them is read")
     if at is not None:
-        raise RegardError("--at goes with --series, or with --image and a labeller")
+        raise RegardError("--at goes with --series, --episode, or with --image and a labeller")
     if sound is not None:
         _check_alone("sound", "--json, --html", *unlike, image, user, history, layer, head)
         read_sound(model, sound, json_to, html_to)
@@ -154,10 +169,10 @@ def read(
         read_image(model or "fashion", image, json_to, html_to)
         return
     if user is not None:
-        _check_alone("user", "--history, --layer, --head, --json", *unlike, html_to)
+        _check_alone("user", "--history, --layer, --head, --json, --html", *unlike)
         if model is None:
             raise RegardError("no recommender comes with regard: --user needs --model RUN")
-        read_user(model, user, history, layer, head, json_to)
+        read_user(model, user, history, layer, head, json_to, html_to)
         return
     if history is not None:
         raise RegardError("--history goes with --user, whose history is read")

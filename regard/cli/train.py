@@ -43,6 +43,7 @@ FLAGS = {
     "gaps": "data.gaps",
     "history": "data.history",
     "items": "data.items",
+    "episodes": "data.episodes",
     "vectors": "data.vectors",
     "valid": "data.valid",
     "test": "data.test",
@@ -55,6 +56,7 @@ FLAGS = {
     "model": "model.model",
     "size": "model.size",
     "dropout": "model.dropout",
+    "pointer": "model.pointer",
     "columns": "data.columns",
     "tokenizer": "data.tokenizer",
     "optimizer": "train.optimizer",
@@ -159,7 +161,7 @@ def train() -> None:
     'regard train translate --help' says what training a translator takes, 'regard train lm --help'
     what a language model takes, 'regard train classify --help' what a classifier takes, 'regard
     train label --help' what a labeller takes, 'regard train recommend --help' what a recommender
-    takes.
+    takes, 'regard train act --help' what an actor takes.
     """
 
 
@@ -180,6 +182,9 @@ def train() -> None:
 @click.option("--test-source", metavar="FILE", help="Instead: source sentences to test on,")
 @click.option("--test-target", metavar="FILE", help="and their translations.")
 @click.option("--level", metavar="LEVEL", help="Tokens are pieces of words (bpe) or words (word).")
+@click.option(
+    "--pointer", is_flag=True, default=None, help="Words can be copied: bahdanau, transformer."
+)
 @designed(
     "word-by-word, encoder-decoder, bahdanau, lstmn-shallow, lstmn-deep, transformer.",
     "tiny, small, or base: as in the original paper.",
@@ -318,6 +323,25 @@ def recommend(**options: Any) -> None:
     run("recommend", options)
 
 
+@train.command()
+@click.option("--episodes", metavar="FILE", help="Recorded steps: an npz file, or a table (.csv).")
+@click.option("--context", type=int, metavar="N", help="How many steps to read at once; else 20.")
+@designed(f"alone, {SEQUENCES}")
+def act(**options: Any) -> None:
+    """Train an actor on recorded episodes: a Decision Transformer.
+
+    \b
+    regard train act --episodes cartpole.npz -o runs/act
+    regard train act --episodes cartpole.npz --model lstmn -o runs/lstmn
+
+    A table has the columns episode, step, action, reward and those of the state, a line a step; an
+    npz file the arrays episode, step, state, action, reward. 'regard evaluate' says how often the
+    next action is right and, with --environment, what return it gets for the return that is asked;
+    'regard read --episode' what an action looked at. All settings: 'regard docs act'.
+    """
+    run("act", options)
+
+
 def run(task: str, options: dict[str, Any], reverse: bool = False) -> None:
     """Train as the options say; ``reverse``: with source and target swapped."""
     from regard.train.data.config import reversed_sides
@@ -388,6 +412,7 @@ def _kind(task: str, settings: dict[str, Any], output: str | None, resume: bool)
 
 def job_of(task: str) -> Job[Any, Any, Any, Any, Any]:
     """The kind of training that a command is for."""
+    from regard.train.tasks.act import Act
     from regard.train.tasks.classify import Classify
     from regard.train.tasks.forecast import Forecasts
     from regard.train.tasks.images import ClassifyImages
@@ -400,5 +425,5 @@ def job_of(task: str) -> Job[Any, Any, Any, Any, Any]:
 
     jobs: list[Job[Any, Any, Any, Any, Any]]
     jobs = [Translate(), Language(), Classify(), ClassifyImages(), ClassifySounds(), Forecasts()]
-    jobs += [Recommend(), LabelWords(), LabelPatches(), LabelSteps()]
+    jobs += [Recommend(), LabelWords(), LabelPatches(), LabelSteps(), Act()]
     return next(job for job in jobs if job.task == task)

@@ -15,6 +15,7 @@ from regard.cli.shared.output import (
     check_outputs,
     check_single,
     note_unknown,
+    say_written,
     write_json_lines,
     write_trace_page,
 )
@@ -62,6 +63,8 @@ INSTEAD = "write in the language that it translates from"
 @click.option(
     "--html", "html_to", metavar="FILE", help="A page of one sentence ('regard docs page')."
 )
+@click.option("--png", metavar="FILE", help="A picture of the alignment of one sentence.")
+@click.option("--svg", metavar="FILE", help="The same; its text stays text.")
 @click.option("--trace", "trace_to", metavar="FILE", help="Every step of one sentence, as JSON.")
 def translate(
     sentences: tuple[str, ...],
@@ -71,6 +74,8 @@ def translate(
     pieces: bool,
     json_to: str | None,
     html_to: str | None,
+    png: str | None,
+    svg: str | None,
     trace_to: str | None,
     n_best: int,
     beam: int,
@@ -93,8 +98,12 @@ def translate(
     drawn = {"temperature": temperature, "top_p": top_p, "seed": seed}
     check_sampling(sample, **drawn)
     search["beam"] = _beam(beam, n_best, sample)
-    check_single(len(texts), trace=trace_to, html=html_to)
-    check_outputs(json=json_to, html=html_to, trace=trace_to)
+    check_single(len(texts), trace=trace_to, html=html_to, png=png, svg=svg)
+    check_outputs(json=json_to, html=html_to, trace=trace_to, png=png, svg=svg)
+    if png or svg:
+        from regard.views.picture.file import check_picture
+
+        check_picture()
     from regard.store.shipped import find_folder
 
     folder = find_folder(model, "translate")  # refused, if it must be, before torch is imported
@@ -108,10 +117,12 @@ def translate(
     unknown = Unknown()
     found = _counted(found, unknown)
     trace: Trace | None = None
-    if trace_to is not None or html_to is not None:
+    if any((trace_to, html_to, png, svg)):
         only = list(found)
-        trace = trace_of(translator, tokens, only[0][0])
         found = iter(only)
+        if trace_to is not None or html_to is not None:
+            trace = trace_of(translator, tokens, only[0][0])
+        _draw(only[0][0], {"png": png, "svg": svg})
     if trace is not None and trace_to is not None:
         trace.save(trace_to)
     if json_to is not None:
@@ -122,7 +133,25 @@ def translate(
     what = "alphabet" if tokens.spells else "vocabulary"
     note_unknown(unknown, model, what=what, instead=INSTEAD)
     if trace is not None and html_to is not None:
-        write_trace_page(html_to, trace, texts[0], model, only[0][0].read, json_to == "-")
+        first, quietly = only[0][0], json_to == "-"
+        write_trace_page(html_to, trace, texts[0], model, first.read, quietly, notes=_notes(first))
+    say_written(png, svg, quietly=json_to == "-")
+
+
+def _notes(found: Translation) -> list[str]:
+    """What stands at the top of the page."""
+    from regard.views.terminal.alignment import copies_line
+
+    return [] if found.copies is None else [copies_line(found.target, found.copies)]
+
+
+def _draw(found: Translation, pictures: dict[str, str | None]) -> None:
+    """Write the pictures that were asked for."""
+    from regard.views.picture.alignment import save_alignment
+
+    for kind, path in pictures.items():
+        if path is not None:
+            save_alignment(found.source, found.target, found.alignment, found.copies, path, kind)
 
 
 def _beam(beam: int, n_best: int, sample: bool) -> int:
@@ -156,7 +185,7 @@ def _print(
 ) -> None:
     """One translation a line; of several, each behind its score, and a line between sentences."""
     from regard.text import visible
-    from regard.views.terminal.alignment import print_alignment
+    from regard.views.terminal.alignment import print_alignment, print_copies
     from regard.views.terminal.console import make_console
 
     console = make_console()
@@ -165,5 +194,8 @@ def _print(
             click.echo((f"{one.score:7.3f}  " if scored else "") + visible(one.text))
             if alignment and len(one.target):
                 print_alignment(one.source, one.target, one.alignment, console)
+                if one.copies is not None:
+                    click.echo()
+                    print_copies(one.source, one.target, one.copies, console)
         if (scored or (alignment and len(best[0].target))) and i < len(texts) - 1:
             click.echo()

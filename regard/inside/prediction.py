@@ -27,6 +27,8 @@ ENDS = {
     "ForConditionalGeneration": NEXT,
     "MTModel": NEXT,
     "Transformer": NEXT,
+    "Bahdanau": NEXT,
+    "LSTMNTranslator": NEXT,
     "Classifier": LABEL,
 }
 """How the names of networks end, and what they put out."""

@@ -110,7 +110,7 @@ class SoundModel:
                 stacklevel=3,
             )
         self.step, self.until = 2 * step, max(1, math.ceil(min(wave.seconds, seconds) / step))
-        return spans(self.heard[0].numpy(), 2, step)
+        return spans(self.heard[0].numpy(), 2, step, until=self.until)
 
     def target(self, text: str | None) -> Pieces:
         """What the decoder reads: ``text``, or what the model itself writes of what it heard."""
@@ -129,7 +129,9 @@ class SoundModel:
     def _written(self, tokenizer: Any) -> str:
         network: Any = self.network
         most = min(MOST_WRITTEN, network.config.max_target_positions // 2)
-        with torch.inference_mode(), warnings.catch_warnings():
+        import transformers
+
+        with torch.inference_mode(), quiet(transformers), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             out = network.generate(self.heard, max_new_tokens=most, num_beams=1, do_sample=False)
         text: str = tokenizer.decode(out[0].tolist(), skip_special_tokens=True)

@@ -39,10 +39,9 @@ class SoundVerdict:
     @property
     def silent(self) -> float:
         """The share of the weights of spans that begin after the sound has ended."""
-        frames = self.seconds / STEP
-        places = self.pieces.places if self.pieces else []
-        weights = zip(places, self.weights, strict=True)
-        return sum(float(weight) for place, weight in weights if place[0] >= frames)
+        padding = self.pieces.padding if self.pieces else []
+        pairs = zip(padding, self.weights, strict=True)
+        return sum(float(weight) for gone, weight in pairs if gone)
 
 
 @torch.no_grad()
@@ -52,7 +51,8 @@ def judge_sound(model: str, file: str, *, traced: bool = False) -> SoundVerdict:
     config = classifier.config
     wave = read_wave(file)
     image = spectrogram(wave, config.rows, config.columns)
-    pieces = spans(image, config.patch, STEP) if config.patch else None
+    until = wave.seconds / STEP
+    pieces = spans(image, config.patch, STEP, until=until) if config.patch else None
     labels = pieces.labels if pieces else []
     with record(config.model, labels, only=None if traced else ()) as trace:
         logits, weights = classifier(torch.from_numpy(image)[None, None].float() / 255)

@@ -90,6 +90,11 @@ def carry(name: str, *, bits: int = 0, examples: Sequence[str] = ()) -> CarriedM
         raise ConfigError(
             f"a living page runs these designs ({known}), got {task} with {design!r} in {name!r}"
         )
+    if config["model"].get("pointer"):
+        raise ConfigError(
+            f"a living page's script has no pointer, which {name!r} copies words with: carry a "
+            "model that was trained without --pointer"
+        )
     network, tokenizer = LOADERS[task](folder)
     stored = read_weights(run.model)
     was_packed = any(weight.dtype == torch.int8 for weight in stored.values())

@@ -20,6 +20,8 @@ ENDING = 3
 """Letters of the ending by which a word is guessed that training did not have."""
 RIDGE = 1e-6
 """What is added to the squares, as a share of each: numbers may depend on one another."""
+BEST = 0.1
+"""The share of the episodes, those with the most return, that are imitated alone."""
 DIGITS = 6
 
 
@@ -117,6 +119,48 @@ class LinearGuesses:
             raise FileError(f"{name} does not fit: weights must be of {labels} labels")
         _check([content["commonest"]], labels, name)
         return cls(content["commonest"], weights)
+
+
+@dataclass(frozen=True)
+class Imitations:
+    """Actions by the last state alone, as they were done on average: behaviour cloning."""
+
+    all: LinearGuesses
+    """A linear map of the state, fitted to all steps,"""
+    best: LinearGuesses
+    """and to those of the tenth of the episodes with the most return."""
+    least: float
+    most: float
+    """The returns of the episodes go from this to that."""
+
+    @classmethod
+    def of(
+        cls,
+        episodes: Sequence[tuple[NDArray[np.float32], NDArray[np.int64]]],
+        returns: NDArray[np.float64],
+        actions: int,
+    ) -> Imitations:
+        """Fitted to the states (steps, numbers) and actions (steps,) of episodes."""
+        order = np.argsort(-returns, kind="stable").tolist()
+        best = [episodes[i] for i in order[: max(1, round(BEST * len(order)))]]
+        both = [LinearGuesses.of(part, actions) for part in (episodes, best)]
+        return cls(both[0], both[1], float(returns.min()), float(returns.max()))
+
+    def to_text(self) -> str:
+        both = {"all": json.loads(self.all.to_text()), "best": json.loads(self.best.to_text())}
+        return json.dumps(both | {"least": self.least, "most": self.most}) + "\n"
+
+    @classmethod
+    def from_text(cls, text: str, name: str, actions: int) -> Imitations:
+        """What :meth:`to_text` gave; ``name`` is the file's, for errors."""
+        try:
+            content = json.loads(text)
+            parts = [json.dumps(content[key]) for key in ("all", "best")]
+            least, most = float(content["least"]), float(content["most"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise FileError(f"{name} is no file of guesses: {error!r}") from error
+        both = [LinearGuesses.from_text(each, name, actions) for each in parts]
+        return cls(both[0], both[1], least, most)
 
 
 def _first(counts: Counter[int]) -> int:

@@ -130,14 +130,28 @@ class DecoderLayer(TransformerLayer):
         self.cross = MultiHeadAttention(config.width, config.heads)
         self.cross_norm = LayerNorm(config.width)
 
-    def forward(self, x: Tensor, rows: RealRows, memory: Tensor, mask: Mask | None) -> Tensor:
-        """``x`` (tokens, width) → the same; ``memory`` (B, S, width) with its padding's mask."""
+    def forward(
+        self,
+        x: Tensor,
+        rows: RealRows,
+        memory: Tensor,
+        mask: Mask | None,
+        looked: list[Tensor] | None = None,
+    ) -> Tensor:
+        """``x`` (tokens, width) → the same; ``memory`` (B, S, width) with its padding's mask.
+
+        To ``looked``, if it is given, the cross-attention's weights (B, heads, n, S) are added.
+        """
 
         def attention(x: Tensor) -> Tensor:
             return rows.gather(self.attention(rows.spread(x), mask=causal()).context)
 
         def cross(x: Tensor) -> Tensor:
-            return rows.gather(self.cross(rows.spread(x), memory, mask=mask).context)
+            wanted = looked is not None
+            found = self.cross(rows.spread(x), memory, mask=mask, need_weights=wanted)
+            if looked is not None:
+                looked.append(found.weights)
+            return rows.gather(found.context)
 
         with scope("self-attention"):
             x = self.join(x, self.attention_norm, attention)

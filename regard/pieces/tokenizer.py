@@ -122,6 +122,12 @@ class Tokenizer:
         text: str = self.tokenizer.decode([int(i) for i in ids], skip_special_tokens=True)
         return text
 
+    def join(self, pieces: Sequence[str]) -> str:
+        """The text of pieces as they stand in the vocabulary, of words that are not in it too."""
+        decoder = self.tokenizer.decoder
+        text: str = " ".join(pieces) if decoder is None else decoder.decode(list(pieces))
+        return text
+
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """Each id's own text as it stands in the vocabulary: ``▁übers``, ``etzen``, ``?``."""
         found = [self.tokenizer.id_to_token(int(i)) for i in ids]

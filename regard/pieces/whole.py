@@ -29,6 +29,18 @@ class Prediction:
 
 
 @dataclass(frozen=True)
+class Predicted:
+    """What a model puts out, the likeliest first."""
+
+    kind: str
+    """Of the kinds above."""
+    predictions: list[Prediction]
+    of: int
+    """How many words or labels were compared."""
+    temperature: float = 1.0
+
+
+@dataclass(frozen=True)
 class WholeProof:
     """How far what is shown is from what the model computed."""
 
@@ -145,6 +157,10 @@ class WholeWay:
     @property
     def token(self) -> str:
         return self.reading.labels[self.row]
+
+    @property
+    def predicted(self) -> Predicted:
+        return Predicted(self.kind, self.predictions, self.of, self.temperature)
 
     def to_json(self) -> str:
         """The trace, with what the model puts out and the proof beside it."""

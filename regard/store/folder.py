@@ -7,7 +7,7 @@ model.safetensors    the best weights so far; at the end the averaged ones if th
 log.jsonl            one line an event
 curves.png           loss and score over time
 report.html          the page of a finished run
-baselines.json       of a forecaster or a labeller: what it is compared with
+baselines.json       of a forecaster, a labeller or an actor: what it is compared with
 valid.tsv, test.tsv  the lines that were not trained on; of plain text valid.txt, test.txt
 checkpoints/         what --resume goes on from
 """
@@ -28,10 +28,11 @@ from regard.pieces.tokenizer import Tokenizer
 if TYPE_CHECKING:  # a folder that is none is refused before torch is imported
     from torch import nn
 
+    from regard.models.actor import Actor
     from regard.models.baselines import Baselines
     from regard.models.classifier import Classifier
     from regard.models.forecaster import Forecaster
-    from regard.models.guesses import LinearGuesses, WordGuesses
+    from regard.models.guesses import Imitations, LinearGuesses, WordGuesses
     from regard.models.images import ImageClassifier
     from regard.models.labeller import Labeller
     from regard.models.language import LanguageModel
@@ -53,6 +54,7 @@ TASKS = {
     "label": "labeller",
     "label-images": "labeller of patches",
     "label-series": "labeller of steps",
+    "act": "actor",
 }
 """What was trained for each task."""
 
@@ -205,6 +207,17 @@ def load_recommender(folder: str | os.PathLike[str]) -> tuple[LanguageModel, Cat
     run, config = _opened(folder, "recommend")
     model = _weighted(run, LanguageModel(LanguageConfig.from_dict(config["model"])))
     return model, run.read_catalogue()
+
+
+def load_actor(folder: str | os.PathLike[str]) -> tuple[Actor, Imitations]:
+    """The actor of a run folder, ready to act, and what it is compared with."""
+    from regard.models.actor import Actor, ActorConfig
+    from regard.models.guesses import Imitations
+
+    run, config = _opened(folder, "act")
+    model = _weighted(run, Actor(ActorConfig.from_dict(config["model"])))
+    name, count = repr(str(run.baselines)), len(model.config.actions)
+    return model, Imitations.from_text(run.read_baselines(), name, count)
 
 
 def _opened(folder: str | os.PathLike[str], task: str) -> tuple[RunFolder, dict[str, Any]]:

@@ -52,6 +52,8 @@ class Trace:
     def __getitem__(self, name: str) -> Step:
         """The one step called ``name`` (or ``scope/name``); else an error naming the choices."""
         found = self.all(name)
+        whole = [step for step in found if step.path == name]
+        found = whole if len(whole) == 1 else found  # what stands in no scope has no other path
         if len(found) == 1:
             return found[0]
         if found:

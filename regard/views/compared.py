@@ -34,7 +34,9 @@ def labels_of(trace: Trace, step: Step, memory: list[str]) -> dict[int, list[str
     sides = {"query": trace.tokens, "position": trace.tokens, "key": memory or trace.tokens}
     found = {}
     for i, (axis, n) in enumerate(zip(step.axes, step.shape, strict=True)):
-        if axis in sides and len(sides[axis]) >= n:
+        if axis in step.labels:
+            found[i] = list(step.labels[axis])
+        elif axis in sides and len(sides[axis]) >= n:
             found[i] = list(sides[axis][:n])
         elif axis in ("query", "key", "position", "head", "weight", "score"):
             found[i] = [f"{axis} {j}" for j in range(n)]

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.run import regard
+from tests.inside.hearing import save_wav2vec2, save_whisper
 from tests.models.bert.tinybert import save_tiny
+from tests.sounds import save_tone
 
 TIRED = "The animal didn't cross the street because it was too tired"
 WIDE = "The animal didn't cross the street because it was too wide"
@@ -116,3 +118,52 @@ def test_what_the_model_cannot_read_is_told(bert: Path, tmp_path: Path) -> None:
         "regard: note: 3 of 15 tokens are text that is not in the vocabulary of "
         f"{bert.name}, such as '猫', '😀': use a model that reads bytes, such as smollm2"
     )
+
+
+@pytest.fixture(scope="module")
+def hearing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("hearing")
+    save_whisper(folder / "whisper")
+    save_wav2vec2(folder / "wav2vec2")
+    save_tone(folder / "a.wav", 440, 0.5)
+    config = folder / "whisper" / "generation_config.json"
+    content = json.loads(config.read_text()) | {"alignment_heads": [[0, 1], [2, 0]]}
+    content.pop("_from_model_config", None)  # this one was written for the model
+    config.write_text(json.dumps(content))
+    return folder
+
+
+def test_which_heads_align_words_with_time(hearing: Path) -> None:
+    asked = ("heads", "whisper", "--sound", "a.wav", "--target", "one two seven")
+    done = regard(*asked, "--json", "t.json", folder=hearing)
+    assert done.returncode == 0, done.stderr
+    assert "0.50 s in 25 pieces and 25 of padding, 3 tokens of text, 6 heads" in " ".join(
+        done.stdout.split()
+    )
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    content = json.loads((hearing / "t.json").read_text())
+    assert content["alignment_heads"] == [[0, 1], [2, 0]]
+    scores = [head["score"] for head in content["heads"]]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= head["sound"] <= 1 for head in content["heads"])
+    piped = regard(*asked, "--json", "-", folder=hearing)
+    assert json.loads(piped.stdout) == content
+    written = regard("heads", "whisper", "--sound", "a.wav", folder=hearing)  # what it writes
+    assert written.returncode == 0, written.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("whisper", "a text", "--sound", "a.wav"), "--sound ranks heads by how they align words"),
+        (("whisper", "--sound", "a.wav", "--kind", "first"), "it takes --target, --top, --json"),
+        (("wav2vec2", "--sound", "a.wav"), "'wav2vec2' has no decoder, whose words could be align"),
+        (("whisper", "--sound", "a.wav", "--target", "one"), "at least two tokens of text"),
+        (("whisper", "--sound", "none.wav"), "none.wav"),
+    ],
+)
+def test_sounds_that_are_refused(hearing: Path, arguments: tuple[str, ...], said: str) -> None:
+    done = regard("heads", *arguments, folder=hearing)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("regard: error:")

@@ -51,6 +51,7 @@ def test_a_model_of_samples(wav2vec2: SoundModel, sound: str) -> None:
     assert heard.labels[20] == "0.20–0.21 s"
     assert heard.places[20] == (20, 21)
     assert heard.noun == "piece"
+    assert not any(heard.padding)  # it reads the samples that there are
     found = look(wav2vec2, heard, LookRequest(word="0.20–0.21 s"))
     assert found.place is not None
     for layer, weights in enumerate(eager(wav2vec2).attentions):
@@ -62,6 +63,7 @@ def test_whisper_in_all_its_parts(whisper: SoundModel, sound: str, part: str) ->
     heard = whisper.read(sound)
     assert (len(heard), whisper.until) == (50, 43)
     assert heard.labels[10] == "0.20–0.22 s"
+    assert heard.padding == [i >= 22 for i in range(50)]  # the last of the sound begins at 0.42 s
     target = None if part == "encoder" else whisper.target("one two seven")
     word = "0.20–0.22 s" if part == "encoder" else "two"
     asked = LookRequest(part=part, word=word, asks=part == "cross")
@@ -75,6 +77,26 @@ def test_whisper_in_all_its_parts(whisper: SoundModel, sound: str, part: str) ->
     for layer, weights in enumerate(seen[names.get(part, "cross_attentions")]):
         row = weights[0, :, 10 if part == "encoder" else 2]
         torch.testing.assert_close(torch.tensor(found.place.to[layer]), row)
+
+
+def test_padding_is_left_out_of_links_and_of_nothing_else(whisper: SoundModel, sound: str) -> None:
+    """Its weights are the model's own, padding has its share of them, and no link ends there."""
+    heard = whisper.read(sound)
+    found = look(whisper, heard, LookRequest(part="encoder", links=50))
+    seen = eager(whisper, decoder_input_ids=torch.tensor([[0]])).encoder_attentions
+    for layer, weights in enumerate(seen):
+        to_padding = weights[0, :, :, [0, *range(22, 50)]].double().sum(-1).mean()
+        assert found.sink[layer] == pytest.approx(float(to_padding), abs=1e-5)
+    ends = {
+        end for links in found.links.values() for query, key, _ in links for end in (query, key)
+    }
+    assert ends
+    assert max(ends) < 22
+    without = look(whisper, heard, LookRequest(part="encoder", word="0.20–0.22 s", no_sink=True))
+    assert without.place is not None
+    row = seen[2][0, :, 10, 1:22]
+    shared = (row / row.sum(-1, keepdim=True)).numpy()
+    assert without.place.to[2][:, 1:22] == pytest.approx(shared, abs=1e-5)
 
 
 def test_what_whisper_writes_is_its_target(whisper: SoundModel, sound: str) -> None:

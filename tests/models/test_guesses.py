@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from regard.errors import FileError
-from regard.models.guesses import LinearGuesses, WordGuesses
+from regard.models.guesses import Imitations, LinearGuesses, WordGuesses
 
 WORDS = [("the", 0), ("run", 1), ("run", 1), ("run", 2), ("sing", 1), ("king", 2), ("ring", 2)]
 
@@ -72,3 +72,21 @@ def test_files_of_words_that_are_none(text: str, message: str) -> None:
 def test_files_of_maps_that_are_none(content: object, message: str) -> None:
     with pytest.raises(FileError, match=message):
         LinearGuesses.from_text(json.dumps(content), "f", 3)
+
+
+def test_imitations_of_all_episodes_and_of_the_best_tenth() -> None:
+    """Ten episodes: the action is 1 where x > 0, but in nine of them the contrary."""
+    x = np.linspace(-1, 1, 8, dtype=np.float32)[:, None]
+    right = (x[:, 0] > 0).astype(np.int64)
+    episodes = [(x, 1 - right)] * 9 + [(x, right)]
+    found = Imitations.of(episodes, np.arange(10.0), 2)
+    assert found.best.say(x).tolist() == right.tolist()
+    assert found.all.say(x).tolist() == (1 - right).tolist()
+    assert (found.least, found.most) == (0, 9)
+    again = Imitations.from_text(found.to_text(), "file", 2)
+    assert again.best.say(x).tolist() == right.tolist()
+    for text in ("{}", "[]", "no", '{"all": 1, "best": 2, "least": 0, "most": 1}'):
+        with pytest.raises(FileError, match="file is no file of guesses"):
+            Imitations.from_text(text, "file", 2)
+    with pytest.raises(FileError, match="weights must be of 3 labels"):
+        Imitations.from_text(found.to_text(), "file", 3)

@@ -138,6 +138,8 @@ def test_lookup() -> None:
     assert "layer 0/weights" in trace
     assert "nothing" not in trace
     assert len(trace) == 3
+    beside = named("weights", "readout/weights")
+    assert beside["weights"].scope == "", "of two of a name the one whose whole path it is"
 
 
 def test_a_name_that_occurs_twice() -> None:

@@ -18,6 +18,8 @@ def test_rows_and_their_words() -> None:
     vector = Step("state", np.zeros(3), axes=("hidden",))
     assert rows_of(vector) == [()]
     assert labels_of(trace, vector, []) == {}
+    own = Step("probabilities", np.zeros(2), axes=("word",), labels={"word": ["x", "y"]})
+    assert labels_of(trace, own, []) == {0: ["x", "y"]}
 
 
 def test_a_reason_is_given_once() -> None:

@@ -1,5 +1,5 @@
 """The native kernel: attention and all its statistics in one pass, in C++; the additive attention
-of recurrent networks, forward and back; and the layers of a Transformer that translates.
+of recurrent networks, forward and back; and the networks that translate, with their search.
 
 kernel.h       the interface: one call, plain fields       build.py    compiled at installation
 layout.h       its fields as numbers, to be compared with  layout.py   the same fields in Python
@@ -12,9 +12,13 @@ top.h, pool.h  statistics of rows                          vector.h    one vecto
 dispatch.cpp   which variant, which thread                 read.h      any strides, any dtype
 additive.h     the interface of additive attention         additive.py  its tensors
 additive.cpp   a step over a tape, and back
-stack.h        the interface of a stack of layers          stack.py    its weights, laid out
-stack.cpp      rows of words through all layers            columns.h   rows of any width
-product.h      a few rows times weights of 32 or 8 bits
+weights.h      those of a product, of 32 or 8 bits         weights.py  laid out
+product.h      a few rows times such weights               columns.h   rows of any width
+rows.h         one call of a network that translates       weigh.h     softmax of a row
+stack.h        the interface of a stack of layers          stack.py    its weights
+stack.cpp      rows of words through all layers
+recurrent.h    the interface of recurrent translators      recurrent.py  their weights
+recurrent.cpp  a source read, a step written
 choice.h       the interface of a choice                   choice.py   its tensors
 choice.cpp     the best continuations of hypotheses
 search.h       the interface of a beam search              search.py   its tensors

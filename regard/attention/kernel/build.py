@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 LIBRARY = "kernel.so"
 COMMON = ("-std=gnu++17", "-fPIC", "-fvisibility=hidden", "-fno-exceptions", "-fno-rtti")
 KERNEL = ("-O3", "-ffp-contract=fast", "-fno-math-errno")
-VARIED = ("additive", "attention", "choice", "gradient", "stack")
+VARIED = ("additive", "attention", "choice", "gradient", "recurrent", "stack")
 """The sources that are compiled once for each instruction set."""
 COMMON_TO_ALL = ("dispatch", "search")
 """Those that are compiled once: all but arithmetic."""

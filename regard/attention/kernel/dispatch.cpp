@@ -15,8 +15,8 @@
 #include "gradient.h"
 #include "kernel.h"
 #include "layout.h"
+#include "rows.h"
 #include "search.h"
-#include "stack.h"
 
 using regard::BackWork;
 using regard::Call;
@@ -28,12 +28,13 @@ using regard::Chosen;
 using regard::Look;
 using regard::LookWork;
 using regard::Plan;
+using regard::Network;
 using regard::Rows;
+using regard::RowsWork;
 using regard::Search;
 using regard::Searched;
 using regard::Searching;
 using regard::Share;
-using regard::StackWork;
 using regard::Step;
 using regard::Work;
 
@@ -51,6 +52,7 @@ using regard::Work;
   void REGARD_EXPANDED(look, variant)(const Look&, Step&);            \
   void REGARD_EXPANDED(look_back, variant)(const Look&, Step&);       \
   void REGARD_EXPANDED(stack, variant)(const Rows&, Share&);          \
+  void REGARD_EXPANDED(recurrent, variant)(const Rows&, Share&);      \
   void REGARD_EXPANDED(choose, variant)(const Choice&, Chosen&);
 extern "C" {
 DECLARED(PLAIN)
@@ -68,14 +70,16 @@ struct Variant {
   Work work;
   BackWork attend_back;
   LookWork look, look_back;
-  StackWork stack;
+  RowsWork stack, recurrent;
   ChoiceWork choose;
+
+  RowsWork rows(const Network& network) const { return network.stack ? stack : recurrent; }
 };
 #define NAME_OF(v) #v
 #define OF(v, runs)                                                                    \
   {NAME_OF(v), runs, REGARD_EXPANDED(work, v), REGARD_EXPANDED(attend_back, v),        \
    REGARD_EXPANDED(look, v), REGARD_EXPANDED(look_back, v), REGARD_EXPANDED(stack, v), \
-   REGARD_EXPANDED(choose, v)}
+   REGARD_EXPANDED(recurrent, v), REGARD_EXPANDED(choose, v)}
 
 bool always() { return true; }
 #if defined(__x86_64__) && !defined(REGARD_ONLY_PORTABLE)
@@ -115,7 +119,7 @@ constexpr int64_t TASKS_A_THREAD = 4;
 // With fewer values of tanh than this, waking other threads takes longer than the work.
 constexpr int64_t LEAST_LOOK = 1 << 15;
 
-// A thread takes so many rows of a stack at once: they stay in the cache, and so do the weights that
+// A thread takes so many rows of a network at once: they stay in the cache, and so do the weights that
 // meet them.
 constexpr int64_t ROWS_AT_ONCE = 128;
 
@@ -176,10 +180,10 @@ void run_on(int64_t threads, Job<What, How> job) {
   free(others);
 }
 
-// Whether all these tokens are in the vocabulary of a stack.
-bool known(const int64_t* tokens, int64_t count, const regard::Stack& stack) {
+// Whether all these tokens are in the vocabulary of a network.
+bool known(const int64_t* tokens, int64_t count, const Network& network) {
   for (int64_t i = 0; i < count; ++i)
-    if (tokens[i] < 0 || tokens[i] >= stack.vocabulary) return false;
+    if (tokens[i] < 0 || tokens[i] >= network.vocabulary) return false;
   return true;
 }
 
@@ -257,15 +261,15 @@ EXPORT void regard_look(int variant, const Look* look, int back, int64_t t, int6
   run_on(threads, Job<Look, Step>{c, step, back ? v.look_back : v.look});
 }
 
-// A stack of layers: what became of it.
-EXPORT int regard_stack(int variant, const Rows* rows) {
+// The rows of a network: what became of them.
+EXPORT int regard_rows(int variant, const Rows* rows) {
   const Rows& r = *rows;
   int64_t count = r.first[r.sentences];
-  if (!known(r.tokens, count, *r.stack)) return regard::NO_TOKEN;
+  if (!known(r.tokens, count, *r.network)) return regard::NO_TOKEN;
   int64_t threads = usable_threads(r.threads < r.sentences ? r.threads : r.sentences);
   Share share = {};
   share.at_once = sentences_at_once(r.sentences, count, threads);
-  run_on(threads, Job<Rows, Share>{r, share, VARIANTS[variant].stack});
+  run_on(threads, Job<Rows, Share>{r, share, VARIANTS[variant].rows(*r.network)});
   return share.failed ? regard::NO_MEMORY : regard::FOUND;
 }
 
@@ -274,7 +278,8 @@ EXPORT int regard_search(int variant, const Search* search) {
   const Search& c = *search;
   if (!known(c.tokens, c.first[c.sentences], *c.encoder)) return regard::NO_TOKEN;
   int64_t threads = usable_threads(c.threads < c.sentences ? c.threads : c.sentences);
-  Searching searching = {c, {VARIANTS[variant].stack, VARIANTS[variant].choose}};
+  const Variant& v = VARIANTS[variant];
+  Searching searching = {c, {v.rows(*c.encoder), v.rows(*c.decoder), v.choose}};
   Searched done = {};
   done.at_once = sentences_at_once(c.sentences, c.sentences * c.beam, threads);
   run_on(threads, Job<Searching, Searched>{searching, done, regard::search});

@@ -1,6 +1,5 @@
-// The structures of kernel.h, gradient.h, additive.h, stack.h, choice.h and search.h as numbers, which
-// the caller compares with its own (layout.py): the size of each, and the place and the size of every
-// field, in bytes.
+// The structures that this library is called with as numbers, which the caller compares with its own
+// (layout.py): the size of each, and the place and the size of every field, in bytes.
 #pragma once
 #include <stddef.h>
 
@@ -8,8 +7,11 @@
 #include "choice.h"
 #include "gradient.h"
 #include "kernel.h"
+#include "recurrent.h"
+#include "rows.h"
 #include "search.h"
 #include "stack.h"
+#include "weights.h"
 
 namespace regard {
 
@@ -56,9 +58,24 @@ constexpr Place LAYOUT[] = {
     WHOLE(Stack),
     FIELD(Stack, layers), FIELD(Stack, count), FIELD(Stack, width), FIELD(Stack, heads),
     FIELD(Stack, before), FIELD(Stack, activation), FIELD(Stack, last), FIELD(Stack, out),
-    FIELD(Stack, words), FIELD(Stack, vocabulary), FIELD(Stack, scale),
+    FIELD(Stack, words), FIELD(Stack, scale),
+    WHOLE(Unit),
+    FIELD(Unit, gates), FIELD(Unit, candidate),
+    WHOLE(Reader),
+    FIELD(Reader, design), FIELD(Reader, hidden), FIELD(Reader, units), FIELD(Reader, words),
+    FIELD(Reader, inputs), FIELD(Reader, forwards), FIELD(Reader, backwards), FIELD(Reader, key),
+    FIELD(Reader, summary), FIELD(Reader, context), FIELD(Reader, from_state),
+    FIELD(Reader, from_word),
+    WHOLE(Writer),
+    FIELD(Writer, design), FIELD(Writer, hidden), FIELD(Writer, units), FIELD(Writer, words),
+    FIELD(Writer, first), FIELD(Writer, state), FIELD(Writer, word), FIELD(Writer, context),
+    FIELD(Writer, candidate), FIELD(Writer, readout), FIELD(Writer, v), FIELD(Writer, out),
+    FIELD(Writer, end),
+    WHOLE(Network),
+    FIELD(Network, stack), FIELD(Network, reader), FIELD(Network, writer),
+    FIELD(Network, vocabulary), FIELD(Network, out), FIELD(Network, kept),
     WHOLE(Rows),
-    FIELD(Rows, stack), FIELD(Rows, tokens), FIELD(Rows, first), FIELD(Rows, sentences),
+    FIELD(Rows, network), FIELD(Rows, tokens), FIELD(Rows, first), FIELD(Rows, sentences),
     FIELD(Rows, positions), FIELD(Rows, out), FIELD(Rows, threads), FIELD(Rows, position), FIELD(Rows, written),
     FIELD(Rows, at_once), FIELD(Rows, path), FIELD(Rows, source), FIELD(Rows, lines),
     FIELD(Rows, memory), FIELD(Rows, layer), FIELD(Rows, head), FIELD(Rows, weights),

@@ -1,7 +1,8 @@
 """Layout: the structures that the kernel is called with, field by field.
 
-kernel.h, gradient.h, additive.h, stack.h, choice.h and search.h declare the same for C++. The
-library describes its own, and is used only if the two descriptions are one.
+kernel.h, gradient.h, additive.h, weights.h, stack.h, recurrent.h, rows.h, choice.h and search.h
+declare the same for C++. The library describes its own, and is used only if the two descriptions
+are one.
 """
 
 from __future__ import annotations
@@ -157,16 +158,73 @@ class StackLayout(ctypes.Structure):
         ("last", NormLayout),
         ("out", ProductLayout),
         ("words", c_void_p),
-        ("vocabulary", c_int64),
         ("scale", c_double),
     ]
 
 
-class RowsLayout(ctypes.Structure):
-    """``Rows``: one call of a stack. What is not given is 0."""
+class UnitLayout(ctypes.Structure):
+    """``Unit``: what a gated unit makes of its state."""
+
+    _fields_ = [("gates", ProductLayout), ("candidate", ProductLayout)]
+
+
+class ReaderLayout(ctypes.Structure):
+    """``Reader``: the encoder of a recurrent translator."""
+
+    _fields_ = [
+        ("design", c_int64),
+        ("hidden", c_int64),
+        ("units", c_int64),
+        ("words", c_void_p),
+        ("inputs", ProductLayout),
+        ("forwards", UnitLayout),
+        ("backwards", UnitLayout),
+        ("key", ProductLayout),
+        ("summary", ProductLayout),
+        ("context", ProductLayout),
+        ("from_state", ProductLayout),
+        ("from_word", ProductLayout),
+    ]
+
+
+class WriterLayout(ctypes.Structure):
+    """``Writer``: the decoder of a recurrent translator."""
+
+    _fields_ = [
+        ("design", c_int64),
+        ("hidden", c_int64),
+        ("units", c_int64),
+        ("words", c_void_p),
+        ("first", ProductLayout),
+        ("state", ProductLayout),
+        ("word", ProductLayout),
+        ("context", ProductLayout),
+        ("candidate", ProductLayout),
+        ("readout", ProductLayout),
+        ("v", c_void_p),
+        ("out", ProductLayout),
+        ("end", c_int64),
+    ]
+
+
+class NetworkLayout(ctypes.Structure):
+    """``Network``: a stack, a reader or a writer, and what a search must know of it."""
 
     _fields_ = [
         ("stack", POINTER(StackLayout)),
+        ("reader", POINTER(ReaderLayout)),
+        ("writer", POINTER(WriterLayout)),
+        ("vocabulary", c_int64),
+        ("out", c_int64),
+        ("kept", c_int64),
+    ]
+
+
+class RowsLayout(ctypes.Structure):
+    """``Rows``: one call of a network. What is not given is 0."""
+
+    _fields_ = [
+        ("network", POINTER(NetworkLayout)),
         ("tokens", c_void_p),
         ("first", c_void_p),
         ("sentences", c_int64),
@@ -209,8 +267,8 @@ class SearchLayout(ctypes.Structure):
     """``Search``: a whole beam search."""
 
     _fields_ = [
-        ("encoder", POINTER(StackLayout)),
-        ("decoder", POINTER(StackLayout)),
+        ("encoder", POINTER(NetworkLayout)),
+        ("decoder", POINTER(NetworkLayout)),
         ("positions", c_void_p),
         ("tokens", c_void_p),
         ("first", c_void_p),
@@ -245,6 +303,10 @@ STRUCTURES: tuple[type[ctypes.Structure], ...] = (
     NormLayout,
     LayerLayout,
     StackLayout,
+    UnitLayout,
+    ReaderLayout,
+    WriterLayout,
+    NetworkLayout,
     RowsLayout,
     ChoiceLayout,
     SearchLayout,

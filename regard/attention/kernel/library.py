@@ -56,8 +56,8 @@ class Kernel:
     def look(self, call: LookLayout, back: bool, t: int, start: int, stop: int) -> None:
         self.library.regard_look(self.number, call, back, t, start, stop)
 
-    def stack(self, rows: RowsLayout) -> None:
-        _found_all(self.library.regard_stack(self.number, rows))
+    def rows(self, rows: RowsLayout) -> None:
+        _found_all(self.library.regard_rows(self.number, rows))
 
     def search(self, search: SearchLayout) -> bool:
         """Whether all sums were finite numbers; else nothing is found."""
@@ -69,11 +69,11 @@ class Kernel:
 
 
 def _found_all(outcome: int) -> bool:
-    """Whether a stack's sums were finite numbers; raise if it could not run."""
+    """Whether a network's sums were finite numbers; raise if it could not run."""
     if outcome == NO_TOKEN:
         raise IndexError("a token is not in the model's vocabulary")
     if outcome == NO_MEMORY:
-        raise MemoryError("the kernel found no memory for a stack's working space")
+        raise MemoryError("the kernel found no memory for a network's working space")
     return not outcome
 
 
@@ -95,7 +95,7 @@ def load(path: Path, wanted: str = "") -> Kernel | str:
         look = ctypes.POINTER(LookLayout)
         library.regard_look.argtypes = (number, look, number, long, long, long)
         library.regard_look.restype = None
-        library.regard_stack.argtypes = (number, ctypes.POINTER(RowsLayout))
+        library.regard_rows.argtypes = (number, ctypes.POINTER(RowsLayout))
         library.regard_search.argtypes = (number, ctypes.POINTER(SearchLayout))
         library.regard_choose.argtypes = (number, ctypes.POINTER(ChoiceLayout))
         sources = library.regard_sources().decode()

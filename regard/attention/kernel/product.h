@@ -6,7 +6,7 @@
 #endif
 
 #include "columns.h"
-#include "stack.h"
+#include "weights.h"
 
 namespace {
 
@@ -185,6 +185,21 @@ INLINE void multiply(const Product& p, const float* x, int64_t n, Rounded room, 
   if (!p.bytes) return multiply_all(p, Floats{p, x}, n, finish);
   round_rows(x, n, p.in, room.wholes, room.units);
   multiply_all(p, Wholes{p, room.wholes, room.units, (p.in + 1) / 2}, n, finish);
+}
+
+// y = W x + b
+inline void product(const Product& p, const float* x, int64_t n, Rounded room, float* y) {
+  multiply(p, x, n, room, [&](int64_t row, int64_t column, Vec sum, int count) {
+    write(y + row * p.out + column, sum, count);
+  });
+}
+
+// y += W x + b
+inline void add_product(const Product& p, const float* x, int64_t n, Rounded room, float* y) {
+  multiply(p, x, n, room, [&](int64_t row, int64_t column, Vec sum, int count) {
+    float* to = y + row * p.out + column;
+    write(to, read(to, count) + sum, count);
+  });
 }
 
 }  // namespace

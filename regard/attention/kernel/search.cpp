@@ -1,4 +1,4 @@
-// A beam search over a group of sentences: all that a step needs beside the layers and the choice.
+// A beam search over a group of sentences: all that a step needs beside the network and the choice.
 #include "search.h"
 
 #include <math.h>
@@ -12,6 +12,7 @@ using regard::Choice;
 using regard::Chosen;
 using regard::Engine;
 using regard::Rows;
+using regard::RowsWork;
 using regard::Search;
 using regard::Searched;
 using regard::Searching;
@@ -26,7 +27,7 @@ struct End {
 // What a step leaves behind, in one piece of memory.
 struct Step {
   float* weights = nullptr;    // (rows, longest source): where each row looked
-  float* written = nullptr;    // (layer, row, 2 * width): keys and values
+  float* written = nullptr;    // what its rows leave to later steps
   int64_t* parents = nullptr;  // (rows of the next step): the row that each of them continues
   int64_t* tokens = nullptr;   // and what it says
 };
@@ -72,7 +73,7 @@ struct Group {
     }
     int64_t rows = count * c.beam, sources = c.first[from + count] - c.first[from];
     source = arena.take<int64_t>(count + 1);
-    memory = arena.take<float>(sources * c.encoder->out.out);
+    memory = arena.take<float>(sources * c.encoder->out);
     lines = arena.take<int64_t>(count);
     first = arena.take<int64_t>(count + 1);
     tokens = arena.take<int64_t>(rows);
@@ -80,7 +81,7 @@ struct Group {
     next_path = arena.take<int64_t>(rows * limit);
     scores = arena.take<double>(rows);
     next_scores = arena.take<double>(rows);
-    logits = arena.take<float>(rows * c.decoder->out.out);
+    logits = arena.take<float>(rows * c.decoder->out);
     totals = arena.take<double>(2 * rows);
     places = arena.take<int64_t>(2 * rows);
     steps = arena.take<Step>(limit);
@@ -105,9 +106,9 @@ struct Group {
   void read_sources() {
     for (int64_t s = 0; s <= count; ++s) source[s] = c.first[from + s] - c.first[from];
     Rows r = {};
-    r.stack = c.encoder, r.positions = c.positions, r.sentences = count;
+    r.network = c.encoder, r.positions = c.positions, r.sentences = count;
     r.tokens = c.tokens + c.first[from], r.first = source, r.out = memory;
-    layers(r);
+    compute(engine.read, r);
     live = count;
     for (int64_t s = 0; s < count; ++s) {
       lines[s] = s, tokens[s] = c.begin, scores[s] = 0, ended[s] = 0;
@@ -115,16 +116,16 @@ struct Group {
     }
   }
 
-  void layers(const Rows& r) {
+  void compute(RowsWork work, const Rows& r) {
     Share share = {0, r.sentences, 0};
-    engine.stack(r, share);
+    work(r, share);
     if (share.failed) outcome = regard::NO_MEMORY;
   }
 
   // The logits of what follows every hypothesis.
   bool step() {
-    int64_t rows = live * beams, next = live * c.beam, width = c.decoder->width;
-    int64_t looked = (rows * longest + 1) / 2 * 2, kept = c.decoder->count * rows * 2 * width;
+    int64_t rows = live * beams, next = live * c.beam;
+    int64_t looked = (rows * longest + 1) / 2 * 2, kept = (rows * c.decoder->kept + 1) / 2 * 2;
     auto* piece = static_cast<float*>(
         malloc(size_t(looked + kept) * sizeof(float) + size_t(2 * next) * sizeof(int64_t)));
     if (!piece) return false;
@@ -136,25 +137,25 @@ struct Group {
     written[position] = made.written, at_once[position] = rows;
     for (int64_t s = 0; s <= live; ++s) first[s] = s * beams;
     Rows r = {};
-    r.stack = c.decoder, r.positions = c.positions, r.tokens = tokens, r.first = first;
+    r.network = c.decoder, r.positions = c.positions, r.tokens = tokens, r.first = first;
     r.sentences = live, r.out = logits, r.position = position++;
     r.written = written, r.at_once = at_once, r.path = path;
     r.source = source, r.lines = lines, r.memory = memory;
     r.layer = c.layer, r.head = c.head, r.weights = made.weights, r.longest = longest;
-    layers(r);
+    compute(engine.write, r);
     return true;
   }
 
   // How many candidates of each sentence are looked at: of each hypothesis at most one says its end.
   int64_t wide() const {
-    int64_t all = beams * c.decoder->out.out;
+    int64_t all = beams * c.decoder->out;
     return c.beam == 1 ? 1 : 2 * c.beam < all ? 2 * c.beam : all;
   }
 
   void choose() {
     Choice choice = {};
     choice.logits = logits, choice.scores = scores, choice.sentences = live, choice.beams = beams;
-    choice.size = c.decoder->out.out, choice.silent = c.silent, choice.silent_count = c.silent_count;
+    choice.size = c.decoder->out, choice.silent = c.silent, choice.silent_count = c.silent_count;
     choice.count = wide(), choice.totals = totals, choice.places = places;
     Chosen chosen = {};
     engine.choose(choice, chosen);
@@ -180,7 +181,7 @@ struct Group {
   // Candidates that end are noted. Of the others the best go on; where there are too few, ended ones
   // stand behind them, without a chance.
   void sift(int64_t s, Next next) {
-    int64_t size = c.decoder->out.out, count = wide(), n = 0;
+    int64_t size = c.decoder->out, count = wide(), n = 0;
     const int64_t* place = places + s * count;
     const double* total = totals + s * count;
     auto row = [&](int64_t i) { return s * beams + place[i] / size; };

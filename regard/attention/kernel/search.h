@@ -1,16 +1,16 @@
-// The plain C interface of a beam search with a Transformer, from the sources to the best hypotheses:
+// The plain C interface of a beam search, from the sources to the best hypotheses:
 // what regard/models/translators/beam.py defines, in one call. layout.py declares the same fields.
 #pragma once
 #include <stdint.h>
 
 #include "choice.h"
-#include "stack.h"
+#include "rows.h"
 
 namespace regard {
 
 struct Search {
-  const Stack* encoder;  // its `out` makes keys and values of every layer of the decoder
-  const Stack* decoder;
+  const Network* encoder;  // what it makes of a source is the memory of the decoder
+  const Network* decoder;
   const float* positions;
   const int64_t* tokens;  // of the sources, one behind the other
   const int64_t* first;   // (sentences + 1): where each begins
@@ -34,7 +34,7 @@ struct Search {
 
 // What a variant offers to a search.
 struct Engine {
-  StackWork stack;
+  RowsWork read, write;  // encoder and decoder
   ChoiceWork choose;
 };
 

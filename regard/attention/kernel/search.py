@@ -11,7 +11,7 @@ from torch import Tensor
 
 from regard.attention.kernel.layout import SearchLayout
 from regard.attention.kernel.library import Kernel
-from regard.attention.kernel.stack import PackedStack
+from regard.attention.kernel.weights import PackedNetwork
 
 MOST_STEPS = 4096
 """The kernel prepares room for as many tokens as a hypothesis may have; more are not its task."""
@@ -27,8 +27,8 @@ class FoundPath(NamedTuple):
 
 def search(
     it: Kernel,
-    stacks: tuple[PackedStack, PackedStack],
-    positions: Tensor,
+    networks: tuple[PackedNetwork, PackedNetwork],
+    positions: Tensor | None,
     tokens: Tensor,
     sizes: np.ndarray,
     limits: np.ndarray,
@@ -44,11 +44,11 @@ def search(
 ) -> list[list[FoundPath]] | None:
     """The best hypotheses of each sentence, best first; None if a sum was no finite number.
 
-    ``stacks`` are encoder and decoder, ``positions`` has a row for each position of the longest
-    source or hypothesis, ``tokens`` are the sources one behind the other, ``sizes`` and ``limits``
-    (sentences,) how many tokens each source has and a hypothesis may have. Hypotheses ``begin`` and
-    ``end`` with these tokens and never say a ``silent`` one. The weights are those of this
-    ``layer`` and ``head``; -1 is the mean over all heads.
+    ``networks`` are encoder and decoder, ``positions`` has a row for each position of the longest
+    source or hypothesis (None: they need none), ``tokens`` are the sources one behind the other,
+    ``sizes`` and ``limits`` (sentences,) how many tokens each source has and a hypothesis may have.
+    Hypotheses ``begin`` and ``end`` with these tokens and never say a ``silent`` one. The weights
+    are those of this ``layer`` and ``head``; -1 is the mean over all heads.
     """
     count, longest = len(sizes), int(limits.max())
     first = np.concatenate(([0], sizes.cumsum()))
@@ -58,9 +58,9 @@ def search(
     weights = torch.empty(int(room[-1]))
     found = it.search(
         SearchLayout(
-            encoder=stacks[0].pointer,
-            decoder=stacks[1].pointer,
-            positions=positions.data_ptr(),
+            encoder=networks[0].pointer,
+            decoder=networks[1].pointer,
+            positions=None if positions is None else positions.data_ptr(),
             tokens=tokens.data_ptr(),
             first=first.ctypes.data,
             sentences=count,

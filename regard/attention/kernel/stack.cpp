@@ -6,6 +6,8 @@
 #include "arena.h"
 #include "kernel.h"
 #include "product.h"
+#include "rows.h"
+#include "weigh.h"
 
 namespace {
 
@@ -14,23 +16,6 @@ using regard::Norm;
 using regard::Rows;
 using regard::Share;
 using regard::Stack;
-
-constexpr float LOG2E = 1.44269504f;
-
-// y = W x + b
-void product(const Product& p, const float* x, int64_t n, Rounded room, float* y) {
-  multiply(p, x, n, room, [&](int64_t row, int64_t column, Vec sum, int count) {
-    write(y + row * p.out + column, sum, count);
-  });
-}
-
-// y += W x + b
-void add_product(const Product& p, const float* x, int64_t n, Rounded room, float* y) {
-  multiply(p, x, n, room, [&](int64_t row, int64_t column, Vec sum, int count) {
-    float* to = y + row * p.out + column;
-    write(to, read(to, count) + sum, count);
-  });
-}
 
 // y = f(W x + b)
 void bent_product(const Product& p, int64_t activation, const float* x, int64_t n, Rounded room,
@@ -64,23 +49,6 @@ void normalise(const Norm& norm, const float* x, int64_t n, int64_t width, float
       write(y + d, far * read(norm.gamma + d, count) + read(norm.beta + d, count), count);
     });
   }
-}
-
-// Scores become weights.
-void weigh(float* scores, int64_t n, float scale) {
-  float high = -INFINITY;
-  for (int64_t i = 0; i < n; ++i) high = scores[i] > high ? scores[i] : high;
-  Vec total = {}, factor = all(scale * LOG2E);
-  each_vector(n, [&](int64_t i, int count) {
-    Vec e = exp2_of_any(read(scores + i, count) - all(high), factor);
-    if (count < W) e = lanes() < all(count) ? e : Vec{};
-    write(scores + i, e, count);
-    total += e;
-  });
-  Vec share = all(1 / sum(total));
-  each_vector(n, [&](int64_t i, int count) {
-    write(scores + i, read(scores + i, count) * share, count);
-  });
 }
 
 int64_t more(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -227,7 +195,7 @@ extern "C" void VARIANT_OF(stack)(const Rows& r, Share& share) {
   int64_t from;
   while ((from = __atomic_fetch_add(&share.next, share.at_once, __ATOMIC_RELAXED)) < r.sentences) {
     int64_t to = from + share.at_once < r.sentences ? from + share.at_once : r.sentences;
-    Part part = {*r.stack, r, from, to, r.first[from], r.first[to] - r.first[from]};
+    Part part = {*r.network->stack, r, from, to, r.first[from], r.first[to] - r.first[from]};
     if (!work_in_arena(part))
       __atomic_store_n(&share.failed, 1, __ATOMIC_RELAXED);
   }

@@ -114,6 +114,8 @@ def print_compared(first: Explained, second: Explained) -> None:
     print_comparison(_side(first), _side(second), console)
     console.print()
     console.print(Text(captions.format_change(first, second), style="bold"))
+    for said in captions.format_predicted(first, second):
+        console.print(Text(said))
     console.print(Text(captions.format_proof(first, second), style="bold"))
     console.print(Text(captions.format_limits(first), style="dim"))
 

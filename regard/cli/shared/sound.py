@@ -33,10 +33,10 @@ def read_sound(model: str | None, file: str, json_to: str | None, html_to: str |
     if html_to is not None and verdict.pieces is not None:
         likely = list(zip(verdict.labels, verdict.probabilities, strict=True))[:3]
         said = ", ".join(f"{label} {100 * share:.1f} %" for label, share in likely)
-        title, quietly = os.path.basename(file), json_to == "-"
-        write_trace_page(
-            html_to, verdict.trace, title, model, verdict.pieces, quietly, notes=[said]
-        )
+        title, quietly, notes = os.path.basename(file), json_to == "-", [said]
+        if verdict.silent:
+            notes.append(f"{100 * verdict.silent:.1f} % of what decided is padding (pad)")
+        write_trace_page(html_to, verdict.trace, title, model, verdict.pieces, quietly, notes=notes)
 
 
 def _content(verdict: SoundVerdict, model: str, file: str) -> dict[str, object]:
@@ -47,6 +47,7 @@ def _content(verdict: SoundVerdict, model: str, file: str) -> dict[str, object]:
         "seconds": verdict.seconds,
         "labels": dict(zip(verdict.labels, verdict.probabilities, strict=True)),
         "spans": dict(zip(names, map(float, verdict.weights), strict=True)),
+        "padding": verdict.silent,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from regard.cli.shared.explainoptions import ExplainOptions
@@ -16,19 +17,28 @@ if TYPE_CHECKING:
 
 def explain_step(sentence: str, options: ExplainOptions) -> None:
     """The step of one word, or with --compare the same word in two sentences."""
-    options.refuse("head", "form", why=f"{options.model} is recurrent: it has no heads or matrices")
+    recurrent = f"{options.model} is recurrent: it has no"
+    options.refuse("head", "form", why=f"{recurrent} heads or matrices")
+    options.refuse("parts", "said", why=f"{recurrent} parts that add up to a score")
+    if options.whole:
+        options.refuse("layer", "to", why="--whole follows a word through all layers")
+        options.refuse("part", why="--whole follows the decoder's word, which looks at the source")
     if options.compare is not None:
         why = "--compare shows two sentences side by side"
-        options.refuse("json_to", "html_to", "everything", why=why)
+        options.refuse("json_to", "html_to", "everything", "whole", why=why)
     model = _loaded(options)
-    first = model.explain(sentence, options.word, options.to, options.layer)
+    from regard.inside.explain.stepending import EndingRequest
+
+    asked = EndingRequest(options.temperature, options.top, options.whole)
+    explained = partial(model.explain, word=options.word, to=options.to, asked=asked)
+    first = explained(sentence, layer=options.layer)
     sides = [first]
     if options.compare is not None:
-        sides.append(model.explain(options.compare, options.word, options.to, first.layer))
+        sides.append(explained(options.compare, layer=first.layer))
         print_compared(*sides)
     else:
         if options.json_to is not None:
-            write_json(first.trace.to_json(), options.json_to)
+            write_json(first.to_json(), options.json_to)
         if not options.quietly:
             _print(first, options.everything)
     from regard.pieces.unknown import Unknown
@@ -53,7 +63,10 @@ def _print(explained: Explained, everything: bool) -> None:
     from rich.text import Text
 
     from regard.inside.explain import captions
+    from regard.pieces.tokenizer import BOS, SPECIAL
     from regard.views.terminal.console import make_console
+    from regard.views.terminal.lines import print_heading
+    from regard.views.terminal.predictions import print_each
     from regard.views.terminal.recurrentstep import RecurrentStepView, print_recurrent_step
 
     console = make_console()
@@ -63,7 +76,13 @@ def _print(explained: Explained, everything: bool) -> None:
     console.print(Text(captions.format_question(explained), style="italic"))
     console.print(Text(captions.format_choice(explained), style="yellow"))
     console.print()
-    print_recurrent_step(RecurrentStepView(explained.trace, console, everything))
+    view = RecurrentStepView(explained.trace, console, everything, explained.predicted)
+    print_recurrent_step(view)
+    if explained.each:
+        print_heading(console, view.count + 1, "Each step", "", captions.EACH)
+        read = [SPECIAL[BOS], *explained.reading.labels[:-1]]
+        print_each(read, explained.each, explained.token, console)
+        console.print()
     console.print(Text(captions.format_proof(explained), style="bold"))
     console.print(Text(captions.format_limits(explained), style="dim"))
 

@@ -119,6 +119,15 @@ class Thing:
     """What the model makes of it, in sentences."""
 
     @property
+    def notes(self) -> list[str]:
+        """What a page says beside it."""
+        filled = sum(self.pieces.padding)
+        if not filled:
+            return self.said
+        many = f"{filled:,} of the {len(self.pieces):,} pieces are padding (pad)"
+        return [*self.said, f"{many}: they stand behind the end of the sound"]
+
+    @property
     def place(self) -> int | None:
         """Where the chosen piece stands among those of the thing; None if it is a written word."""
         if self.chosen is None or self.part == "cross":
@@ -208,7 +217,7 @@ def _read_sound(name: str, file: str, asked: ThingOptions, written: DecoderOptio
     place = _chosen(heard, asked.piece, model.until)
     if second is not None:
         place = min(int(second / model.step), len(heard) - 1)
-        if place * model.step >= model.seconds:
+        if second >= model.seconds:
             raise RegardError(f"the sound has {model.seconds:.2f} s, from 0; got --at {second:g}")
     return replace(known, chosen=heard.labels[place])
 
@@ -234,7 +243,7 @@ def _chosen(pieces: Pieces, piece: int | None, until: int | None = None) -> int:
     special = sum(pieces.special)
     if piece is None:
         there = [i for i, p in enumerate(pieces.places) if p and (not until or p[0] < until)]
-        return 0 if special else there[len(there) // 2]
+        return 0 if pieces.special[0] else there[len(there) // 2]
     if piece >= len(pieces):
         raise RegardError(
             f"pieces are counted from 0: there are {len(pieces)}, of which {special} special; "

@@ -119,6 +119,8 @@ def _scorer(
         matrix = network.words if network.output is None else network.output
         return Scorer(matrix, network.bias)
     if isinstance(network, Translator):
+        if network.pointer is not None:  # its scores are logs of a mixture: no product of vectors
+            return None
         return Scorer(network.vocabulary.output, network.vocabulary.bias)
     run = next((run for run in after if run.module is module), None)
     if run is None or not isinstance(run.module, nn.Linear) or run.given is None:

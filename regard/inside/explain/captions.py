@@ -5,7 +5,13 @@ from __future__ import annotations
 from regard.inside.explain.explained import Explained, place_of
 from regard.inside.explain.link import HeadLink, name_of
 from regard.pieces.pieces import Pieces
+from regard.pieces.whole import LABEL, NEXT
 from regard.text import Word, aligned, quoted
+
+MOST_SAID = 3
+"""Words that are named where two sentences are compared."""
+
+EACH = "The likeliest next word after each token that the decoder has read."
 
 
 def format_place(explained: Explained) -> str:
@@ -14,6 +20,8 @@ def format_place(explained: Explained) -> str:
     where = place_of(explained.model, explained.part)
     if explained.recurrent:
         layer = "" if layers == 1 else f", layer {explained.layer} of {layers}, counted from 0"
+        if any(step.scope.startswith("layer 0") for step in explained.trace):
+            layer = f", all {layers} layers"
         return f"{where}{layer}, step {explained.token + 1} (recurrent)"
     return (
         f"{where}, layer {explained.layer}, head {explained.head} "
@@ -29,7 +37,11 @@ def format_question(explained: Explained) -> str:
     of = f" (of the {count} tokens of {quoted(word.text)} the one that gives most)"
     if explained.recurrent:
         verb, tape = ("writing", "source") if explained.crosses else ("reading", "tape")
-        return f"What does {verb} {quoted(tokens[place])}{where} take from the {tape}?"
+        asked = f"What does {verb} {quoted(tokens[place])}{where} take from the {tape}"
+        ends = {NEXT: ", and which word comes next?", LABEL: ", and which label is said?"}
+        if explained.crosses:
+            ends[NEXT] = ", and what is written?"
+        return asked + ("?" if explained.predicted is None else ends[explained.predicted.kind])
     asked = f"What does {quoted(tokens[place])}{where}{of * (count > 1)} take from each token"
     return f"{asked} of the source?" if explained.crosses else f"{asked}?"
 
@@ -76,6 +88,17 @@ def format_change(first: Explained, second: Explained) -> str:
         return f"{before}; the second has no such token there."
     rows = second.matrix[second.word.start : second.word.stop]
     return f"{before} and {rows[:, there].sum(-1).mean():.3f} in the second."
+
+
+def format_predicted(*explained: Explained) -> list[str]:
+    """What is predicted in each sentence, a line for each; nothing where nothing is."""
+    lines = []
+    for name, one in zip(("first", "second"), explained, strict=False):
+        if one.predicted is not None:
+            some = one.predicted.predictions[:MOST_SAID]
+            said = ", ".join(f"{quoted(word.word)} {word.probability:.3f}" for word in some)
+            lines.append(f"The {one.predicted.kind} in the {name} sentence: {said}.")
+    return lines
 
 
 def format_proof(*explained: Explained) -> str:

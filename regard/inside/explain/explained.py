@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from regard.errors import RegardError
 from regard.inside.explain.link import Choice
 from regard.pieces.pieces import Pieces
+from regard.pieces.whole import Predicted, Prediction
 from regard.text import Word
 from regard.trace import Array, Trace
 
@@ -58,6 +61,10 @@ class Explained:
     """Whether it is one step of a network that reads word by word, and has no heads."""
     source: Pieces | None = None
     """What the encoder read, if the words are those of a decoder."""
+    predicted: Predicted | None = None
+    """Of a recurrent step: what is predicted from it; None of the encoder of a translator."""
+    each: tuple[Prediction, ...] = ()
+    """The likeliest word at every step of a decoder, if it was asked for."""
 
     @property
     def crosses(self) -> bool:
@@ -95,6 +102,22 @@ class Explained:
         """The scores that these weights are made of."""
         row: Array = self.scores[self.token]
         return row
+
+    def to_json(self) -> str:
+        """The trace, with what is predicted and the proof beside it."""
+        content: dict[str, Any] = self.trace.to_dict() | {
+            "model": self.model,
+            "position": self.token,
+            "proof": asdict(self.proof),
+        }
+        if self.predicted is not None:
+            content |= asdict(self.predicted)
+        if self.source is not None:
+            content["source"] = self.source.labels
+        if self.each:
+            content["next"] = [asdict(said) for said in self.each]
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False)
+        return text.encode("utf-8", "backslashreplace").decode()
 
 
 def given_by(weights: Array, word: Word, to: Word) -> Array:

@@ -1,4 +1,5 @@
-"""Recurrent: one step of a network that reads or writes word by word, as a worked example.
+"""Recurrent: one step of a network that reads or writes word by word, as a worked example, and what
+is predicted from it.
 
 One pass in float64 with every value noted gives everything that is shown. The proof is the pass
 that the model always makes, in float32, its loop in one call and nothing noted.
@@ -20,12 +21,16 @@ from torch import nn
 from regard.errors import DataError
 from regard.inside.explain.explained import Explained, Proof, check_place, given_by, place_of
 from regard.inside.explain.link import HeadLink, choose
+from regard.inside.explain.stepending import EndingRequest, predicted, prediction_steps
 from regard.inside.explain.steptrace import Slots, StepScopes, step_trace
+from regard.inside.prediction import kind_of, prediction, scores_of
 from regard.inside.textmodel import TextModel
 from regard.models.translators.translation import name_targets
 from regard.pieces.pieces import Pieces
 from regard.pieces.tokenizer import EOS, SPECIAL
+from regard.pieces.whole import Prediction
 from regard.record import record
+from regard.text import Word
 from regard.trace import Array, Step, Trace
 
 MOST = 512
@@ -65,10 +70,21 @@ class HeardCall:
     made: Any = None
 
 
+@dataclass(frozen=True)
+class RecordedSteps:
+    """One pass in float64: everything that was noted, what was heard, and what was put out."""
+
+    trace: Trace
+    heard: list[HeardCall]
+    output: Any
+
+
 class RecurrentModel(ABC):
     """A recurrent model that regard trained, ready to be explained."""
 
     part = ""
+    symbol = ""
+    """What the words or labels are compared with, as formulas call it; empty: with nothing."""
     same = ""
     """What the model's own pass gives as well, in words."""
     layers = 1
@@ -94,12 +110,22 @@ class RecurrentModel(ABC):
         """What a step's keys stand for."""
 
     @abstractmethod
-    def given(self, whole: Trace, heard: list[HeardCall], layer: int, token: int) -> list[Step]:
+    def given(self, recorded: RecordedSteps, layer: int, token: int) -> list[Step]:
         """What a step begins with."""
 
     @abstractmethod
-    def compared(self, whole: Trace, texts: StepTexts, layer: int, token: int) -> Pairs:
-        """What was explained, beside what the model's own pass gives."""
+    def ending(self, recorded: RecordedSteps, texts: StepTexts, token: int) -> list[Step]:
+        """What stands between the last layer's step and the scores of the words or labels."""
+
+    @abstractmethod
+    def compared(
+        self, recorded: RecordedSteps, texts: StepTexts, layers: Sequence[int], token: int
+    ) -> Pairs:
+        """What was explained of these layers, beside what the model's own pass gives."""
+
+    @abstractmethod
+    def followed(self, texts: StepTexts) -> int:
+        """The step to follow to the prediction, if nobody says which."""
 
     def explain(
         self,
@@ -108,49 +134,119 @@ class RecurrentModel(ABC):
         to: str | None = None,
         layer: int | None = None,
         head: int | None = None,
+        asked: EndingRequest | None = None,
     ) -> Explained:
-        """The step of ``word``; if it is not given, the one with the strongest link."""
+        """The step of ``word``, and what is predicted from it; if no word is given, the step with
+        the strongest link, or, of the whole, the one that the prediction is made from."""
+        asked = asked or EndingRequest()
         texts = self._checked(self.read(text))
         queries, source = texts.queries, texts.source
         place = None if word is None else queries.word(word)[0]
+        if place is None and asked.whole:
+            place = _token(queries, self.followed(texts))
         other = None if to is None else (source or queries).word(to)[0]
         check_place(self.name, (self.layers, 1), layer, head)
-        whole, heard = self._recorded(texts)
-        every = [whole[self.scopes.weights.format(layer=k)].value[0] for k in range(self.layers)]
+        recorded = self._recorded(texts)
+        paths = [self.scopes.weights.format(layer=k) for k in range(self.layers)]
+        every = [recorded.trace[path].value[0] for path in paths]
         weights = np.stack(every)[:, np.newaxis]
         choice = choose(weights, queries, source, word=place, to=other, layer=layer)
         known = word is not None and (self.layers == 1 or layer is not None)
-        found = self._step(whole, heard, texts, choice.best, every[choice.best.layer])
+        found = self._step(recorded, texts, choice.best, every[choice.best.layer], asked)
         return replace(found, choice=None if known else choice)
 
     def _step(
         self,
-        whole: Trace,
-        heard: list[HeardCall],
+        recorded: RecordedSteps,
         texts: StepTexts,
         link: HeadLink,
         weights: Array,
+        asked: EndingRequest,
     ) -> Explained:
-        """The step of one word, in the layer of the ``link``."""
+        """The step of one word, in the layer of the ``link`` or in all, and what follows of it."""
         layer, token = link.layer, link.word.start
         token += int(given_by(weights, link.word, link.to).argmax())
-        slots, scope = self.slots(texts, token), self.scopes.of_step(layer, token)
-        trace = step_trace(whole, scope, slots, self.given(whole, heard, layer, token))
-        place = place_of(self.name, self.part)
-        trace.mechanism, trace.tokens = f"{place} layer {layer} step {token + 1}", texts.read.labels
+        slots = self.slots(texts, token)
+        trace = self._of_layer(recorded, slots, layer, token)
         scores = np.full(weights.shape, np.nan)
         row = self.scopes.scores_in(trace)
         end = weights.shape[1] if texts.source is not None else len(slots.tape)
         scores[token, end - len(row) : end] = row
-        pairs = self.compared(whole, texts, layer, token)
+        if asked.whole and self.layers > 1:
+            trace = self._all_layers(recorded, slots, token)
+        place = place_of(self.name, self.part)
+        where = "" if asked.whole else f" layer {layer}"
+        trace.mechanism, trace.tokens = f"{place}{where} step {token + 1}", texts.read.labels
+        shown = range(self.layers) if asked.whole else [layer]
+        pairs = self.compared(recorded, texts, shown, token)
         apart = max(float(np.abs(ours - own).max(initial=0)) for ours, own in pairs)
-        return Explained(
+        found = Explained(
             *(self.name, (self.layers, 1), texts.queries, layer, 0, link.word, link.to),
-            *(None, whole, trace, weights, scores),
+            *(None, recorded.trace, trace, weights, scores),
             *(Proof(sum(own.size for _, own in pairs), apart, f"{OWN} {self.same}"), self.part),
             recurrent=True,
             source=texts.source,
         )
+        return self._predicting(found, recorded, texts, token, asked) if self.symbol else found
+
+    def _predicting(
+        self,
+        found: Explained,
+        recorded: RecordedSteps,
+        texts: StepTexts,
+        token: int,
+        asked: EndingRequest,
+    ) -> Explained:
+        """With what is predicted from the step."""
+        said = predicted(self.model, self.scores(recorded.output, token), asked)
+        if not asked.whole:
+            found.trace.steps += self._above(recorded, found.layer, token)
+        found.trace.steps += self.ending(recorded, texts, token)
+        found.trace.steps += prediction_steps(said, self.symbol)
+        each = self._each(recorded, texts, asked) if asked.whole and texts.target else []
+        return replace(found, predicted=said, each=tuple(each))
+
+    def _each(
+        self, recorded: RecordedSteps, texts: StepTexts, asked: EndingRequest
+    ) -> list[Prediction]:
+        """The likeliest word at every step of a decoder."""
+        found = []
+        for token in range(len(texts.queries)):
+            scores = self.scores(recorded.output, token)
+            best = int(scores.argmax())
+            said = prediction(self.model, kind_of(self.model), scores, asked.temperature, best)
+            found.append(said)
+        return found
+
+    def scores(self, output: Any, token: int) -> Array:
+        """Of all words or labels, after the step of a token."""
+        found = scores_of(kind_of(self.model), output, token)
+        assert found is not None
+        return found
+
+    def _of_layer(self, recorded: RecordedSteps, slots: Slots, layer: int, token: int) -> Trace:
+        scope = self.scopes.of_step(layer, token)
+        return step_trace(recorded.trace, scope, slots, self.given(recorded, layer, token))
+
+    def _all_layers(self, recorded: RecordedSteps, slots: Slots, token: int) -> Trace:
+        """The steps of this token, those of each layer in its scope."""
+        trace = Trace()
+        for layer in range(self.layers):
+            for step in self._of_layer(recorded, slots, layer, token):
+                step.scope = f"layer {layer}/{step.scope}".rstrip("/")
+                trace.steps.append(step)
+        return trace
+
+    def _above(self, recorded: RecordedSteps, layer: int, token: int) -> list[Step]:
+        """What the layers above this one make of it."""
+        found = []
+        for above in range(layer + 1, self.layers):
+            made = recorded.trace[f"{self.scopes.of_step(above, token)}/state"]
+            meaning = "What the next layer makes of what was handed to it, by steps of its own."
+            step = Step("state", made.value[0], axes=("hidden",), formula=made.formula)
+            step.meaning, step.scope = meaning, f"layer {above}"
+            found.append(step)
+        return found
 
     @cached_property
     def exact(self) -> TextModel:
@@ -170,14 +266,17 @@ class RecurrentModel(ABC):
             raise DataError(f"{self.name} wrote nothing for this text: give --target TEXT")
         return texts
 
-    def _recorded(self, texts: StepTexts) -> tuple[Trace, list[HeardCall]]:
-        """Everything that is noted in float64, and what was heard of the modules."""
+    def _recorded(self, texts: StepTexts) -> RecordedSteps:
         modules = self.modules(self.exact.network)
         with record(self.name, texts.read.labels) as whole, hearing(modules) as heard:
-            self.exact.run(texts.read, texts.target)
+            output = self.exact.run(texts.read, texts.target)
         if texts.target is not None:
             name_targets(whole, texts.target.labels, texts.read.labels)
-        return whole, heard
+        return RecordedSteps(whole, heard, output)
+
+
+def _token(pieces: Pieces, place: int) -> Word:
+    return Word(pieces.labels[place], place, place + 1)
 
 
 @contextmanager

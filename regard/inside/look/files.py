@@ -28,6 +28,9 @@ def look_json(look: Look) -> dict[str, Any]:
     result |= {"tokens": look.queries.labels}
     if look.keys is not look.queries:
         result["keys"] = look.keys.labels
+    for name, side in (("padding", look.queries), ("key_padding", look.keys)):
+        if any(side.padding) and (name == "padding" or look.keys is not look.queries):
+            result[name] = [i for i, filled in enumerate(side.padding) if filled]
     if look.request.words:
         result["words"] = [list(word) for word in look.queries.words]
         if look.keys is not look.queries:

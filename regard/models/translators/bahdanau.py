@@ -13,10 +13,22 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention import Additive, Attended, Mask, additive, attend, padding
+from regard.attention.kernel.recurrent import LOOKING, PackedReader, PackedWriter, Products
+from regard.models.dropout import Dropout
 from regard.models.padding import pick
-from regard.models.translators.base import DecoderState, DecoderStep, Translator
+from regard.models.translators.base import Decoded, DecoderState, DecoderStep
 from regard.models.translators.config import TranslatorConfig
 from regard.models.translators.maxout import Maxout
+from regard.models.translators.native import NativeTranslator, PackedTranslator
+from regard.models.translators.packing import (
+    linear_map,
+    readout_maps,
+    step_maps,
+    unit_weights,
+    word_tables,
+)
+from regard.models.translators.pointer import Pointer
+from regard.models.vocabulary import Vocabulary
 from regard.record import note, recording, scope
 from regard.recurrent import Bidirectional, GatedUnit
 from regard.recurrent.scan.bahdanau import BahdanauMatrices, BahdanauSteps, bahdanau_scan
@@ -51,7 +63,7 @@ class BahdanauState(DecoderState):
         self.hidden = self.hidden.index_select(0, rows.flatten())
 
 
-class Bahdanau(Translator):
+class Bahdanau(NativeTranslator):
     """Bahdanau, Cho & Bengio (2015), section 3 and appendix A.2.
 
     h_j = [forward h_j ; backward h_j]                            annotations
@@ -61,6 +73,11 @@ class Bahdanau(Translator):
     s_i = GatedUnit(E y_{i-1}, s_{i-1}, c_i)
     p(y_i) = softmax(W_o maxout(U_o s_{i-1} + V_o E y_{i-1} + C_o c_i))
     """
+
+    KNOWN = (
+        *(Additive, Bidirectional, Dropout, GatedUnit, Maxout),
+        *(Vocabulary, nn.Linear, nn.ModuleList),
+    )
 
     def __init__(self, config: TranslatorConfig) -> None:
         super().__init__(config)
@@ -72,6 +89,7 @@ class Bahdanau(Translator):
         nn.init.xavier_uniform_(self.first.weight)
         nn.init.zeros_(self.first.bias)
         self.readout = Maxout((hidden, width, 2 * hidden), config.readout)
+        self.pointer = Pointer(3 * hidden + width) if config.pointer else None
 
     def encode(self, source: Tensor, lengths: Tensor) -> tuple[Annotations, Tensor]:
         """The memory of the sources, and s_0 (B, hidden)."""
@@ -101,16 +119,21 @@ class Bahdanau(Translator):
             need_weights=True,
         )
 
-    def features(
+    def decode(
         self, source: Tensor, source_lengths: Tensor, target: Tensor, rows: Tensor | None
-    ) -> Tensor:
+    ) -> Decoded:
         memory, state = self.encode(source, source_lengths)
         y = self.dropout(self.vocabulary.target(target.t()))
         inputs = self.decoder.inputs(y)
         run = self._explained if recording() else self._fused
-        before, contexts, _ = run(inputs, state, memory)
-        parts = (before, y, contexts)
-        return self.dropout(self.readout(*(pick(part.transpose(0, 1), rows) for part in parts)))
+        before, contexts, weights = run(inputs, state, memory)
+        known = tuple(pick(part.transpose(0, 1), rows) for part in (before, y, contexts))
+        decoded = Decoded(self.dropout(self.readout(*known)))
+        if self.pointer is None:
+            return decoded
+        every = source.unsqueeze(1).expand(-1, target.shape[1], -1)
+        looked = pick(weights.transpose(0, 1), rows)
+        return decoded._replace(pointed=self.pointer(known, looked, pick(every, rows)))
 
     def _fused(self, inputs: Tensor, state: Tensor, memory: Annotations) -> BahdanauSteps:
         """All steps at once, nothing noted; ``inputs`` (T, B, 3 · hidden) projected."""
@@ -123,7 +146,8 @@ class Bahdanau(Translator):
             self.decoder.candidate,
         )
         mask = None if allowed is None else allowed.squeeze(1)
-        return bahdanau_scan(inputs, state, memory.keys, memory.annotations, mask, matrices)
+        given = inputs, state, memory.keys, memory.annotations, mask, matrices
+        return bahdanau_scan(*given, learn_weights=self.pointer is not None)
 
     def _explained(self, inputs: Tensor, state: Tensor, memory: Annotations) -> BahdanauSteps:
         """The same, step by step through :func:`attend`, every value noted."""
@@ -144,11 +168,29 @@ class Bahdanau(Translator):
         )
         return found
 
-    def first_state(self, source: Tensor, source_lengths: Tensor) -> BahdanauState:
+    def packed(self, weights: str) -> PackedTranslator:
+        unit, alignment, vocabulary = self.decoder, self.alignment, self.vocabulary
+        source, target = word_tables(vocabulary)
+        both = [unit_weights(one) for one in (self.encoder.forwards, self.encoder.backwards)]
+        reader = PackedReader(LOOKING, source, both, {"key": [(alignment.w_key, None)]}, weights)
+        of_state, of_word, of_context = readout_maps(self.readout)
+        products: Products = {
+            "first": [linear_map(self.first)],
+            "state": [(unit.gates, None), (alignment.w_query, None)],
+            "word": step_maps(unit, unit.inputs, of_word),
+            "context": step_maps(unit, unit.context, of_context),
+            "candidate": [(unit.candidate, None)],
+            "readout": [of_state],
+            "out": [(vocabulary.output, vocabulary.bias)],
+        }
+        writer = PackedWriter(LOOKING, target, products, weights, v=alignment.v)
+        return PackedTranslator(reader, writer)
+
+    def state_of(self, source: Tensor, source_lengths: Tensor) -> BahdanauState:
         memory, state = self.encode(source, source_lengths)
         return BahdanauState(sentences=source.shape[0], memory=memory, hidden=state)
 
-    def step(self, state: DecoderState, tokens: Tensor) -> DecoderStep:
+    def step_of(self, state: DecoderState, tokens: Tensor) -> DecoderStep:
         assert isinstance(state, BahdanauState)
         y = self.dropout(self.vocabulary.target(tokens))
         before = state.hidden
@@ -160,5 +202,8 @@ class Bahdanau(Translator):
             inputs = self.decoder.inputs(y) + self.decoder.context(context)
             state.hidden = self.decoder.step(inputs, before)
         state.position += 1
-        features = self.dropout(self.readout(before, y, context))
-        return DecoderStep(self.vocabulary.logits(features), weights.flatten(0, 1))
+        known, looked = (before, y, context), weights.flatten(0, 1)
+        decoded = Decoded(self.dropout(self.readout(*known)))
+        if self.pointer is not None:
+            decoded = decoded._replace(pointed=self.pointer(known, looked, state.sources()))
+        return DecoderStep(self.scores(decoded), looked)

@@ -19,8 +19,25 @@ from regard.errors import ConfigError
 from regard.models.dropout import Dropout
 from regard.models.padding import check_batch, real_rows
 from regard.models.translators.config import TranslatorConfig
+from regard.models.translators.pointer import (
+    Copied,
+    Pointed,
+    Pointer,
+    copy_shares,
+    log_mixture,
+    mixture_loss,
+    without_unknown,
+)
 from regard.models.vocabulary import Loss, Vocabulary
 from regard.trace import Array
+
+
+class Decoded(NamedTuple):
+    """What a decoder knows at n positions: the ``features`` (n, width) that the vocabulary is
+    scored from and, with a pointer, where each position points."""
+
+    features: Tensor
+    pointed: Pointed | None = None
 
 
 class DecoderStep(NamedTuple):
@@ -71,6 +88,8 @@ class DecoderState(ABC):
     """Whose cross-attention's weights :meth:`Translator.step` returns; None = the last layer's."""
     head: int | None = None
     """Of which head; None = the mean over all."""
+    source_tokens: Tensor | None = None
+    """The sources' tokens (sentences, S), if there is a pointer."""
 
     def select(self, rows: Tensor) -> None:
         """Keep these hypotheses, in this order: ``rows`` (N',) of the present ones.
@@ -83,8 +102,15 @@ class DecoderState(ABC):
         same = torch.arange(self.sentences, device=rows.device)
         if not torch.equal(owners, same):
             self.select_sentences(owners)
+            if self.source_tokens is not None:
+                self.source_tokens = self.source_tokens[owners]
         self.select_hypotheses(lines)
         self.sentences, self.beams = lines.shape
+
+    def sources(self) -> Tensor:
+        """The source's tokens (N, S) of each hypothesis."""
+        assert self.source_tokens is not None
+        return self.source_tokens.repeat_interleave(self.beams, 0)
 
     @abstractmethod
     def select_sentences(self, rows: Tensor) -> None:
@@ -96,7 +122,7 @@ class DecoderState(ABC):
 
 
 class Translator(nn.Module, ABC):
-    """A model of p(target | source). The designs differ in :meth:`features` and :meth:`step`."""
+    """A model of p(target | source). The designs differ in :meth:`decode` and :meth:`step`."""
 
     def __init__(self, config: TranslatorConfig) -> None:
         super().__init__()
@@ -105,12 +131,24 @@ class Translator(nn.Module, ABC):
             config.vocabulary, config.width, config.readout or config.width, tied=config.tied
         )
         self.dropout = Dropout(config.dropout)
+        self.pointer: Pointer | None = None
 
     def forward(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Tensor:
         """Logits (B, T, V), each from the source and ``target`` up to its own position."""
         check_batch(source, source_lengths)
-        features = self.features(source, source_lengths, target, None)
-        return self.vocabulary.logits(features).view(*target.shape, -1)
+        decoded = self.decode(source, source_lengths, target, None)
+        return self.scores(decoded).view(*target.shape, -1)
+
+    def scores(self, decoded: Decoded) -> Tensor:
+        """Logits (n, V) of the next token; with a pointer, its log p."""
+        logits = self._logits(decoded)
+        return logits if decoded.pointed is None else log_mixture(logits, decoded.pointed)
+
+    def _logits(self, decoded: Decoded) -> Tensor:
+        """What the vocabulary says, before anything is copied."""
+        logits = self.vocabulary.logits(decoded.features)
+        pointed = decoded.pointed
+        return logits if pointed is None else without_unknown(logits, pointed.source)
 
     def loss(
         self,
@@ -128,21 +166,33 @@ class Translator(nn.Module, ABC):
         inputs, right = target[:, :-1], target[:, 1:]
         lengths = self.predictable(source_lengths, target_lengths - 1)
         rows = real_rows(lengths, inputs.shape[1])
-        features = self.features(source, source_lengths, inputs, rows)
+        decoded = self.decode(source, source_lengths, inputs, rows)
         wanted = right.flatten() if rows is None else right.flatten()[rows]
-        return Loss(self.vocabulary.loss(features, wanted, smoothing), wanted.shape[0])
+        if decoded.pointed is None:
+            total = self.vocabulary.loss(decoded.features, wanted, smoothing)
+        else:
+            total = mixture_loss(self._logits(decoded), decoded.pointed, wanted, smoothing)
+        return Loss(total, wanted.shape[0])
+
+    def copies(self, source: Tensor, source_lengths: Tensor, target: Tensor) -> Copied | None:
+        """With a pointer, what of target[:, 1:] it copies from the source when it says that."""
+        decoded, said = self.decode(source, source_lengths, target[:, :-1], None), target[:, 1:]
+        if decoded.pointed is None:
+            return None
+        shares = copy_shares(self._logits(decoded), decoded.pointed, said.flatten())
+        return Copied(decoded.pointed.gate.sigmoid().view(said.shape), shares.view(*said.shape, -1))
 
     def predictable(self, source_lengths: Tensor, predictions: Tensor) -> Tensor:
         """How many of each sentence's ``predictions`` (B,) this design can make: all of them."""
         return predictions
 
     @abstractmethod
-    def features(
+    def decode(
         self, source: Tensor, source_lengths: Tensor, target: Tensor, rows: Tensor | None
-    ) -> Tensor:
-        """What the vocabulary is scored from, after each token of ``target`` (B, T).
+    ) -> Decoded:
+        """What the next token is scored from, after each token of ``target`` (B, T).
 
-        (B · T, width), or, given ``rows`` into these, only those: the others are padding.
+        Of B · T positions, or, given ``rows`` into these, only those: the others are padding.
         """
 
     def start(
@@ -161,6 +211,7 @@ class Translator(nn.Module, ABC):
         self.check_head(layer, head)
         state = self.first_state(source, source_lengths)
         state.layer, state.head = layer, head
+        state.source_tokens = None if self.pointer is None else source
         return state
 
     def search(

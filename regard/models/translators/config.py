@@ -23,6 +23,9 @@ MODELS = (
 )
 """The designs, in the order of their history."""
 
+POINTING = ("bahdanau", "transformer")
+"""The designs that can have a pointer."""
+
 RECURRENT = ("hidden", "readout")
 TRANSFORMER = ("layers", "heads", "feedforward")
 
@@ -88,6 +91,8 @@ class TranslatorConfig(TokenConfig):
     """The share of numbers dropped while training."""
     tied: bool = False
     """Source, target and output words share one matrix (recurrent: readout = width)."""
+    pointer: bool = False
+    """Bahdanau and Transformer: words can be copied from the source (See et al. 2017)."""
 
     def problems(self) -> Iterator[str]:
         if self.model not in MODELS:
@@ -97,6 +102,12 @@ class TranslatorConfig(TokenConfig):
         yield from whole("width", self.width, 1)
         yield from share("dropout", self.dropout)
         yield from truth("tied", self.tied)
+        yield from truth("pointer", self.pointer)
+        if self.pointer is True and self.model in MODELS and self.model not in POINTING:
+            yield (
+                f"a pointer copies what the decoder looks at, and learns where to look: "
+                f"{' and '.join(POINTING)} have one, {self.model} has none"
+            )
         if self.model in MODELS:
             yield from self._own()
 

@@ -11,10 +11,21 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from regard.attention.kernel.recurrent import TOLD, PackedReader, PackedWriter, Products
+from regard.models.dropout import Dropout
 from regard.models.padding import pick
-from regard.models.translators.base import DecoderState, DecoderStep, Translator
+from regard.models.translators.base import Decoded, DecoderState, DecoderStep
 from regard.models.translators.config import TranslatorConfig
 from regard.models.translators.maxout import Maxout
+from regard.models.translators.native import NativeTranslator, PackedTranslator
+from regard.models.translators.packing import (
+    linear_map,
+    readout_maps,
+    step_maps,
+    unit_weights,
+    word_tables,
+)
+from regard.models.vocabulary import Vocabulary
 from regard.record import note, recording, scope
 from regard.recurrent import GatedUnit
 
@@ -34,7 +45,7 @@ class EncoderDecoderState(DecoderState):
         self.hidden = self.hidden.index_select(0, rows.flatten())
 
 
-class EncoderDecoder(Translator):
+class EncoderDecoder(NativeTranslator):
     """Cho et al. (2014, sections 2.2 and 2.3, appendix A.1), one layer each way.
 
         c = tanh(V h_N)                                  h_N: the state after the last source token
@@ -43,6 +54,8 @@ class EncoderDecoder(Translator):
 
     The same c enters every step and all gates. The unit's equations are those of Bahdanau et al.
     """
+
+    KNOWN = (Dropout, GatedUnit, Maxout, Vocabulary, nn.Linear, nn.ModuleList)
 
     def __init__(self, config: TranslatorConfig) -> None:
         super().__init__(config)
@@ -73,17 +86,38 @@ class EncoderDecoder(Translator):
             )
         return context
 
-    def features(
+    def decode(
         self, source: Tensor, source_lengths: Tensor, target: Tensor, rows: Tensor | None
-    ) -> Tensor:
+    ) -> Decoded:
         context = self.encode(source, source_lengths)
         y = self.dropout(self.vocabulary.target(target.t())).transpose(0, 1)
         with scope("decoder"):
             states = self.decoder(y, torch.tanh(self.first(context)), context=context)
         every = context.unsqueeze(1).expand(-1, target.shape[1], -1)
-        return self.dropout(self.readout(pick(states, rows), pick(y, rows), pick(every, rows)))
+        features = self.readout(pick(states, rows), pick(y, rows), pick(every, rows))
+        return Decoded(self.dropout(features))
 
-    def first_state(self, source: Tensor, source_lengths: Tensor) -> EncoderDecoderState:
+    def packed(self, weights: str) -> PackedTranslator:
+        unit, vocabulary = self.decoder, self.vocabulary
+        source, target = word_tables(vocabulary)
+        of_state, of_word, of_context = readout_maps(self.readout)
+        once = {
+            "summary": [linear_map(self.summary)],
+            "context": step_maps(unit, unit.context, of_context),
+        }
+        products: Products = {
+            "first": [linear_map(self.first)],
+            "state": [(unit.gates, None)],
+            "word": step_maps(unit, unit.inputs, of_word),
+            "candidate": [(unit.candidate, None)],
+            "readout": [of_state],
+            "out": [(vocabulary.output, vocabulary.bias)],
+        }
+        reader = PackedReader(TOLD, source, [unit_weights(self.encoder)], once, weights)
+        writer = PackedWriter(TOLD, target, products, weights)
+        return PackedTranslator(reader, writer, looks=False)
+
+    def state_of(self, source: Tensor, source_lengths: Tensor) -> EncoderDecoderState:
         context = self.encode(source, source_lengths)
         return EncoderDecoderState(
             sentences=source.shape[0],
@@ -92,7 +126,7 @@ class EncoderDecoder(Translator):
             hidden=torch.tanh(self.first(context)),
         )
 
-    def step(self, state: DecoderState, tokens: Tensor) -> DecoderStep:
+    def step_of(self, state: DecoderState, tokens: Tensor) -> DecoderStep:
         assert isinstance(state, EncoderDecoderState)
         y = self.dropout(self.vocabulary.target(tokens))
         shape = (state.sentences, state.beams, -1)

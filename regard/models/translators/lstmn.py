@@ -13,7 +13,7 @@ from torch import Tensor
 
 from regard.attention import padding
 from regard.models.padding import pick
-from regard.models.translators.base import DecoderState, DecoderStep, Translator
+from regard.models.translators.base import Decoded, DecoderState, DecoderStep, Translator
 from regard.models.translators.config import TranslatorConfig
 from regard.models.translators.maxout import Maxout
 from regard.record import note, recording, scope
@@ -68,9 +68,9 @@ class LSTMNTranslator(Translator):
         last = tapes[torch.arange(len(lengths), device=lengths.device), lengths - 1]
         return self.decoder.source(tapes, mask), self.decoder.start(last)
 
-    def features(
+    def decode(
         self, source: Tensor, source_lengths: Tensor, target: Tensor, rows: Tensor | None
-    ) -> Tensor:
+    ) -> Decoded:
         memory, written = self.encode(source, source_lengths)
         y = self.dropout(self.vocabulary.target(target.t()))
         with scope("decoder"):
@@ -84,7 +84,8 @@ class LSTMNTranslator(Translator):
                 meaning="Where the decoder looked in the source before each word it wrote.",
             )
         parts = (states, y, found)
-        return self.dropout(self.readout(*(pick(part.transpose(0, 1), rows) for part in parts)))
+        features = self.readout(*(pick(part.transpose(0, 1), rows) for part in parts))
+        return Decoded(self.dropout(features))
 
     def first_state(self, source: Tensor, source_lengths: Tensor) -> LSTMNState:
         memory, written = self.encode(source, source_lengths)

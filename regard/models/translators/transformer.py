@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from regard.attention import KeyValueCache, Mask, causal, padding
-from regard.attention.kernel.search import MOST_STEPS
+from regard.attention import KeyValueCache, Mask, MultiHeadAttention, causal, padding
+from regard.attention.kernel.stack import PackedStack, StackLayer
 from regard.errors import ConfigError
-from regard.models.layers import DecoderLayer, EncoderLayer
-from regard.models.padding import RealRows, check_batch, pick, real_rows
+from regard.models.dropout import Dropout
+from regard.models.layers import DecoderLayer, EncoderLayer, FeedForward
+from regard.models.norm import LayerNorm
+from regard.models.padding import RealRows, pick, real_rows
 from regard.models.positions import Positions
-from regard.models.translators.base import (
-    DecoderState,
-    DecoderStep,
-    Hypothesis,
-    SearchOptions,
-    Translator,
-)
+from regard.models.translators.base import Decoded, DecoderState, DecoderStep
 from regard.models.translators.config import TranslatorConfig
-from regard.models.translators.native import NativeState, TransformerParts, native_of
+from regard.models.translators.native import NativeTranslator, PackedTranslator
+from regard.models.translators.packing import word_tables
+from regard.models.translators.pointer import Pointer
+from regard.models.vocabulary import Vocabulary
 from regard.record import scope
-from regard.trace import Array
 
 
 @dataclass(kw_only=True)
@@ -65,7 +65,7 @@ class TransformerState(DecoderState):
         return Mask(allowed=self.seen)
 
 
-class Transformer(Translator):
+class Transformer(NativeTranslator):
     """Vaswani et al. (2017), section 3.
 
         x = sqrt(d) E w + PE                               words and sinusoidal positions
@@ -77,6 +77,11 @@ class Transformer(Translator):
     the sums of words and positions and on each sublayer's output (section 5.4).
     """
 
+    KNOWN = (
+        *(DecoderLayer, Dropout, EncoderLayer, FeedForward, LayerNorm, MultiHeadAttention),
+        *(Positions, Vocabulary, nn.Identity, nn.LayerNorm, nn.Linear, nn.ModuleList),
+    )
+
     def __init__(self, config: TranslatorConfig) -> None:
         super().__init__(config)
         width = config.width
@@ -87,6 +92,7 @@ class Transformer(Translator):
         self.encoder_norm = nn.LayerNorm(width) if last else nn.Identity()
         self.decoder_norm = nn.LayerNorm(width) if last else nn.Identity()
         self.positions = Positions(width)
+        self.pointer = Pointer(3 * width) if config.pointer else None
 
     def encode(self, source: Tensor, lengths: Tensor) -> tuple[Tensor, Mask | None]:
         """The memory (B, S, width), and which of it is padding."""
@@ -99,17 +105,27 @@ class Transformer(Translator):
                 x = layer(x, rows, mask)
         return rows.spread(self.encoder_norm(x)), mask
 
-    def features(
+    def decode(
         self, source: Tensor, source_lengths: Tensor, target: Tensor, rows: Tensor | None
-    ) -> Tensor:
+    ) -> Decoded:
         memory, mask = self.encode(source, source_lengths)
         own = RealRows.of(rows, *target.shape)
-        x = self.dropout(own.gather(self.positions(self.vocabulary.target(target))))
+        x = words = self.dropout(own.gather(self.positions(self.vocabulary.target(target))))
+        looked: list[Tensor] = []
         for index, layer in enumerate(self.decoder):
+            last = self.pointer is not None and index == len(self.decoder) - 1
             with scope(f"decoder layer {index}"):
-                x = layer(x, own, memory, mask)
-        x = self.decoder_norm(x)
-        return x if own.rows is rows else pick(own.spread(x), rows)
+                x = layer(x, own, memory, mask, looked if last else None)
+        x, words = (
+            part if own.rows is rows else pick(own.spread(part), rows)
+            for part in (self.decoder_norm(x), words)
+        )
+        if self.pointer is None:
+            return Decoded(x)
+        weights = looked[0].mean(1)
+        every = source.unsqueeze(1).expand(-1, target.shape[1], -1)
+        known = x, words, pick(weights @ memory, rows)
+        return Decoded(x, self.pointer(known, pick(weights, rows), pick(every, rows)))
 
     def check_head(self, layer: int | None, head: int | None) -> None:
         layers, heads = self.config.layers, self.config.heads
@@ -117,20 +133,35 @@ class Transformer(Translator):
             if asked is not None and not 0 <= asked < count:
                 raise ConfigError(f"{what} must be from 0 to {count - 1}, got {asked}")
 
-    def search(
-        self, source: Tensor, source_lengths: Tensor, limits: Array, wanted: SearchOptions
-    ) -> list[list[Hypothesis]] | None:
-        if type(self) is not Transformer or not source.is_cpu or limits.max() > MOST_STEPS:
-            return None
-        check_batch(source, source_lengths)
-        self.check_head(wanted.layer, wanted.head)
-        native = native_of(self, self._parts())
-        return None if native is None else native.search(source, source_lengths, limits, wanted)
+    def packed(self, weights: str) -> PackedTranslator:
+        config, vocabulary = self.config, self.vocabulary
+        source, target = word_tables(vocabulary)
+        shared: dict[str, Any] = {
+            "heads": config.heads,
+            "before": config.norm == "pre",
+            "activation": config.activation or "relu",
+            "scale": math.sqrt(config.width),
+            "weights": weights,
+        }
+        cross = [layer.cross for layer in self.decoder if isinstance(layer, DecoderLayer)]
+        memory = [linear for attention in cross for linear in (attention.key, attention.value)]
+        encoder = PackedStack(
+            [_packed_layer(layer) for layer in self.encoder],
+            words=source,
+            last=self.encoder_norm,
+            out=[(linear.weight, linear.bias) for linear in memory],
+            **shared,
+        )
+        decoder = PackedStack(
+            [_packed_layer(layer) for layer in self.decoder],
+            words=target,
+            last=self.decoder_norm,
+            out=[(vocabulary.output, vocabulary.bias)],
+            **shared,
+        )
+        return PackedTranslator(encoder, decoder, self.positions, config.layers)
 
-    def first_state(self, source: Tensor, source_lengths: Tensor) -> DecoderState:
-        native = native_of(self, self._parts())
-        if native is not None and source.is_cpu:
-            return native.start(source, source_lengths)
+    def state_of(self, source: Tensor, source_lengths: Tensor) -> TransformerState:
         layers = self.config.layers
         memory, mask = self.encode(source, source_lengths)
         return TransformerState(
@@ -141,35 +172,46 @@ class Transformer(Translator):
             cross=[KeyValueCache() for _ in range(layers)],
         )
 
-    def _parts(self) -> TransformerParts:
-        return TransformerParts(
-            self.config,
-            self.vocabulary,
-            self.positions,
-            self.encoder,
-            self.encoder_norm,
-            self.decoder,
-            self.decoder_norm,
-        )
-
-    def step(self, state: DecoderState, tokens: Tensor) -> DecoderStep:
-        if isinstance(state, NativeState):
-            return state.step(tokens)
+    def step_of(self, state: DecoderState, tokens: Tensor) -> DecoderStep:
         assert isinstance(state, TransformerState)
         words = self.vocabulary.target(tokens).unsqueeze(1)
-        x = self.dropout(self.positions(words, state.position))
-        x = x.view(state.sentences, state.beams, -1)
-        own, weights = state.write(), None
-        chosen = len(self.decoder) - 1 if state.layer is None else state.layer
+        words = self.dropout(self.positions(words, state.position))
+        x = words = words.view(state.sentences, state.beams, -1)
+        own, last = state.write(), len(self.decoder) - 1
+        chosen = last if state.layer is None else state.layer
+        looked: dict[int, Tensor] = {}
         for index, layer in enumerate(self.decoder):
             assert isinstance(layer, DecoderLayer)
-            wanted = index == chosen
+            wanted = index == chosen or (index == last and self.pointer is not None)
             caches = state.own[index], state.cross[index]
             with scope(f"step {state.position}/decoder layer {index}"):
                 x, seen = layer.step(x, own, state.memory, state.mask, caches, need_weights=wanted)
-            weights = seen if wanted else weights
+            if seen is not None:
+                looked[index] = seen
         state.position += 1
-        assert weights is not None
-        weights = weights.mean(1) if state.head is None else weights[:, state.head]
-        features = self.decoder_norm(x).flatten(0, 1)
-        return DecoderStep(self.vocabulary.logits(features), weights.flatten(0, 1))
+        decoded = Decoded(self.decoder_norm(x).flatten(0, 1))
+        if self.pointer is not None:
+            mean = looked[last].mean(1)
+            known = decoded.features, *(y.flatten(0, 1) for y in (words, mean @ state.memory))
+            decoded = decoded._replace(
+                pointed=self.pointer(known, mean.flatten(0, 1), state.sources())
+            )
+        weights = looked[chosen].mean(1) if state.head is None else looked[chosen][:, state.head]
+        return DecoderStep(self.scores(decoded), weights.flatten(0, 1))
+
+
+def _packed_layer(layer: nn.Module) -> StackLayer:
+    assert isinstance(layer, EncoderLayer | DecoderLayer)
+    own = layer.attention
+    cross = (layer.cross_norm, layer.cross) if isinstance(layer, DecoderLayer) else None
+    return StackLayer(
+        own_norm=layer.attention_norm,
+        own=(own.query, own.key, own.value),
+        own_out=own.output,
+        cross_norm=cross and cross[0],
+        query=cross and cross[1].query,
+        cross_out=cross and cross[1].output,
+        inner_norm=layer.feedforward_norm,
+        inner=layer.feedforward.inner,
+        outer=layer.feedforward.outer,
+    )

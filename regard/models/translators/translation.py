@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -13,12 +13,13 @@ from torch import Tensor
 from regard.errors import ConfigError, DataError
 from regard.models.sampling import Sampling
 from regard.models.translators.base import Hypothesis, Translator
-from regard.models.translators.beam import hypotheses
+from regard.models.translators.beam import evaluating, hypotheses
 from regard.models.translators.sample import sample_batch
 from regard.pieces.grouping import by_word
+from regard.pieces.marks import from_labels
 from regard.pieces.pieces import Pieces
 from regard.pieces.text import learned_pieces, written_pieces
-from regard.pieces.tokenizer import BOS, EOS, SPECIAL, Tokenizer
+from regard.pieces.tokenizer import BOS, EOS, SPECIAL, UNK, Tokenizer
 from regard.record import record
 from regard.trace import Array, Step, Trace
 
@@ -39,14 +40,35 @@ class Translation:
     """log p / length^length_penalty"""
     read: Pieces
     """The sentence as the model read it, its end mark included."""
+    copies: Array | None = None
+    """With a pointer, (target, source): the share of each target token that was copied from each
+    source token. A row sums to what was copied of it; the rest was said from the vocabulary."""
+    gate: Array | None = None
+    """With a pointer, (target,): the share that the vocabulary had in the choice."""
 
     def to_dict(self) -> dict[str, Any]:
-        return {
+        found = {
             "text": self.text,
             "source": self.source,
             "target": self.target,
-            "alignment": [[round(float(a), 6) for a in row] for row in self.alignment],
+            "alignment": _rounded(self.alignment),
         }
+        if self.copies is not None and self.gate is not None:
+            found["copied"] = _rounded(self.copies.sum(-1))
+            found["copied_from"] = _rounded(self.copies)
+            found["gate"] = _rounded(self.gate)
+        return found
+
+
+def _rounded(numbers: Array) -> Any:
+    return numbers.astype(np.float64).round(6).tolist()
+
+
+class OwnCopies(NamedTuple):
+    """Of one hypothesis, in pieces: ``gate`` (target,) and ``shares`` (target, source)."""
+
+    gate: Array
+    shares: Array
 
 
 MOST_BEAM = 100
@@ -88,7 +110,7 @@ def n_best_texts(
     search: dict[str, Any] = {"length_penalty": length_penalty, "layer": layer, "head": head}
     for start in range(0, len(texts), 32 * batch):
         sources = _sources(tokens, texts[start : start + 32 * batch], start + 1)
-        found: dict[int, list[Hypothesis]] = {}
+        found: dict[int, list[tuple[Hypothesis, OwnCopies | None]]] = {}
         order = sorted((i for i, s in enumerate(sources) if len(s)), key=lambda i: len(sources[i]))
         for first in range(0, len(order), batch):
             rows = order[first : first + batch]
@@ -100,9 +122,12 @@ def n_best_texts(
                 results = sample_batch(
                     model, *padded, sampling, numbers=numbers, samples=best, **search
                 )
-            found.update(zip(rows, results, strict=True))
+            found.update(zip(rows, _with_copies(model, *padded, results), strict=True))
         for i, source in enumerate(sources):
-            yield [_finished(tokens, source, one, words) for one in found.get(i, [None])]
+            if i not in found:
+                yield [Translation("", [], [], np.zeros((0, 0), np.float32), 0.0, source)]
+                continue
+            yield [_finished(tokens, source, *one, words) for one in found[i]]
 
 
 def _check_widths(best: int, beam: int) -> None:
@@ -139,21 +164,60 @@ def _padded(model: Translator, sources: list[list[int]]) -> tuple[Tensor, Tensor
     return padded.to(device), lengths.to(device)
 
 
+@torch.no_grad()
+def _with_copies(
+    model: Translator, source: Tensor, lengths: Tensor, results: list[list[Hypothesis]]
+) -> list[list[tuple[Hypothesis, OwnCopies | None]]]:
+    """Each hypothesis with its gates and copies, if the model has a pointer: it reads once more
+    what it said, the first hypotheses of all sources together, then the second."""
+    if model.pointer is None:
+        return [[(one, None) for one in each] for each in results]
+    found: list[list[tuple[Hypothesis, OwnCopies | None]]] = [[] for _ in results]
+    for place in range(max(len(each) for each in results)):
+        rows = [i for i, each in enumerate(results) if place < len(each)]
+        said = [[BOS, *results[i][place].ids, EOS] for i in rows]
+        with evaluating(model):
+            copied = model.copies(source[rows], lengths[rows], _padded(model, said)[0])
+        assert copied is not None
+        for row, i in enumerate(rows):
+            n, length = len(results[i][place].ids), int(lengths[i])
+            own = copied.gate[row, :n], copied.shares[row, :n, :length]
+            found[i].append((results[i][place], OwnCopies(*(x.cpu().float().numpy() for x in own))))
+    return found
+
+
 def _finished(
-    tokens: Tokenizer, source: Pieces, found: Hypothesis | None, words: bool
+    tokens: Tokenizer, source: Pieces, found: Hypothesis, copied: OwnCopies | None, words: bool
 ) -> Translation:
-    if found is None:
-        return Translation("", [], [], np.zeros((0, 0), np.float32), 0.0, source)
-    target = written_pieces(tokens, found.ids)
+    target, text = written_pieces(tokens, found.ids), tokens.decode(found.ids)
+    if copied is not None and UNK in found.ids:
+        target, text = _named(tokens, source, found.ids, copied.shares)
     before, after = source.labels, target.labels
     weights = np.zeros((len(target), len(source)), np.float32)
     if found.weights is not None:
         weights = found.weights[: len(target)].float().numpy()
+    gate, copies = (None, None) if copied is None else copied
     if words:
         before, after = ([word.text for word in side.words] for side in (source, target))
-        weights = by_word(weights.T, source.words, mean=False).T
-        weights = by_word(weights, target.words, mean=True)
-    return Translation(tokens.decode(found.ids), before, after, weights, found.score, source)
+        weights = _of_words(weights, source, target)
+        copies = None if copies is None else _of_words(copies, source, target)
+        gate = None if gate is None else by_word(gate, target.words, mean=True)
+    return Translation(text, before, after, weights, found.score, source, copies, gate)
+
+
+def _of_words(pieces: Array, source: Pieces, target: Pieces) -> Array:
+    """(target, source) of pieces, of their words."""
+    return by_word(by_word(pieces.T, source.words, mean=False).T, target.words, mean=True)
+
+
+def _named(tokens: Tokenizer, source: Pieces, ids: list[int], shares: Array) -> tuple[Pieces, str]:
+    """What was said, each unknown word that was copied as it stands in the source."""
+    labels = tokens.pieces(ids)
+    for place, token in enumerate(ids):
+        if token == UNK and shares[place].any():
+            labels[place] = source.labels[int(shares[place].argmax())]
+    said = [label for label in labels if label not in SPECIAL]
+    return from_labels(labels), tokens.join(said)
 
 
 def trace_of(model: Translator, tokens: Tokenizer, found: Translation) -> Trace:
@@ -173,6 +237,16 @@ def trace_of(model: Translator, tokens: Tokenizer, found: Translation) -> Trace:
         meaning="Which source word each target word looked at.",
     )
     trace.steps.append(step)
+    if found.copies is not None:
+        step = Step(
+            "copied",
+            found.copies,
+            axes=("target", "source"),
+            labels={"target": found.target, "source": found.source},
+            formula="(1 − g) a[i,j] [x_j = y_i] / p(y_i)",
+            meaning="How much of each target word was copied from which source word.",
+        )
+        trace.steps.append(step)
     return trace
 
 

@@ -12,12 +12,17 @@ import math
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from regard.attention.kernel.recurrent import SAYING, PackedReader, PackedWriter
+from regard.models.dropout import Dropout
 from regard.models.padding import pick
-from regard.models.translators.base import DecoderState, DecoderStep, Translator
+from regard.models.translators.base import Decoded, DecoderState, DecoderStep
 from regard.models.translators.config import TranslatorConfig
 from regard.models.translators.maxout import Maxout
+from regard.models.translators.native import NativeTranslator, PackedTranslator
+from regard.models.translators.packing import readout_maps, unit_weights, word_tables
+from regard.models.vocabulary import Vocabulary
 from regard.pieces.tokenizer import EOS
 from regard.record import note, recording, scope
 from regard.recurrent import GatedUnit
@@ -37,12 +42,14 @@ class WordByWordState(DecoderState):
         """Hypotheses have nothing of their own: what was said is not read."""
 
 
-class WordByWord(Translator):
+class WordByWord(NativeTranslator):
     """h_t = GatedUnit(E x_t, h_{t-1}),  p(y_t) = softmax(W_o maxout(U h_t + V E x_t)).
 
     The tokens said are not read back: ``target`` gives only the number of positions. Behind the
     source's end the only thing left to say is EOS.
     """
+
+    KNOWN = (Dropout, GatedUnit, Maxout, Vocabulary, nn.Linear, nn.ModuleList)
 
     def __init__(self, config: TranslatorConfig) -> None:
         super().__init__(config)
@@ -59,13 +66,13 @@ class WordByWord(Translator):
         position = torch.arange(target.shape[1], device=source.device)
         return _only_eos(logits, (position >= source_lengths.unsqueeze(-1)).unsqueeze(-1))
 
-    def features(
+    def decode(
         self, source: Tensor, source_lengths: Tensor, target: Tensor, rows: Tensor | None
-    ) -> Tensor:
+    ) -> Decoded:
         n = target.shape[1]
         if n > source.shape[1]:
             source = torch.nn.functional.pad(source, (0, n - source.shape[1]))
-        return self._say(source[:, :n], rows)
+        return Decoded(self._say(source[:, :n], rows))
 
     def _say(self, source: Tensor, rows: Tensor | None) -> Tensor:
         x = self.dropout(self.vocabulary.source(source.t())).transpose(0, 1)
@@ -73,11 +80,19 @@ class WordByWord(Translator):
             states = self.reader(x)
         return self.dropout(self.readout(pick(states, rows), pick(x, rows)))
 
-    def first_state(self, source: Tensor, source_lengths: Tensor) -> WordByWordState:
+    def packed(self, weights: str) -> PackedTranslator:
+        source, target = word_tables(self.vocabulary)
+        of_state, of_word = readout_maps(self.readout)
+        said = {"from_state": [of_state], "from_word": [of_word]}
+        out = {"out": [(self.vocabulary.output, self.vocabulary.bias)]}
+        reader = PackedReader(SAYING, source, [unit_weights(self.reader)], said, weights)
+        return PackedTranslator(reader, PackedWriter(SAYING, target, out, weights, end=EOS))
+
+    def state_of(self, source: Tensor, source_lengths: Tensor) -> WordByWordState:
         said = self._say(source, None).view(*source.shape, -1)
         return WordByWordState(sentences=source.shape[0], said=said, lengths=source_lengths)
 
-    def step(self, state: DecoderState, tokens: Tensor) -> DecoderStep:
+    def step_of(self, state: DecoderState, tokens: Tensor) -> DecoderStep:
         assert isinstance(state, WordByWordState)
         at = state.position
         ended = (at >= state.lengths).unsqueeze(-1)

@@ -25,7 +25,7 @@ class BahdanauSteps(NamedTuple):
     contexts: Tensor
     """c_i (n, batch, value width)."""
     weights: Tensor
-    """a_i (n, batch, keys); carries no gradient."""
+    """a_i (n, batch, keys); carries a gradient only if they are to be learned from."""
 
 
 class BahdanauMatrices(NamedTuple):
@@ -50,6 +50,8 @@ def bahdanau_scan(
     values: Tensor,
     allowed: Tensor | None,
     matrices: BahdanauMatrices,
+    *,
+    learn_weights: bool = False,
 ) -> BahdanauSteps:
     """The decoder's steps (Bahdanau et al. 2015, appendix A.2.2), teacher-forced.
 
@@ -58,11 +60,18 @@ def bahdanau_scan(
 
     ``inputs`` (n, batch, 3 · hidden) projected, ``state`` s_0 (batch, hidden), ``keys`` k_j = U_a
     h_j (batch, keys, alignment), ``values`` h_j (batch, keys, width), ``allowed`` (batch, keys).
+    With ``learn_weights`` the weights carry a gradient too.
     """
     kind = matrices.gates.dtype
     return BahdanauSteps(
         *_BahdanauScan.apply(  # type: ignore[no-untyped-call]
-            inputs.to(kind), state.to(kind), keys.to(kind), values, allowed, *matrices
+            learn_weights,
+            inputs.to(kind),
+            state.to(kind),
+            keys.to(kind),
+            values,
+            allowed,
+            *matrices,
         )
     )
 
@@ -71,6 +80,7 @@ class _BahdanauScan(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
+        learn_weights: bool,
         inputs: Tensor,
         state: Tensor,
         keys: Tensor,
@@ -101,7 +111,9 @@ class _BahdanauScan(torch.autograd.Function):
                 s = unit.step(t, projected, s, u_gates, u_candidate)
         ctx.kind = kind
         ctx.save_for_backward(keys, values, before, contexts, weights, queries, *matrices, *unit)
-        ctx.mark_non_differentiable(weights)
+        ctx.learn_weights = learn_weights
+        if not learn_weights:
+            ctx.mark_non_differentiable(weights)
         return before, contexts, weights
 
     @staticmethod
@@ -111,9 +123,14 @@ class _BahdanauScan(torch.autograd.Function):
         n, batch, hidden = before.shape
         d_inputs = before.new_zeros(n, batch, 3 * hidden)
         unit = GatedBackward(steps, before[:-1], d_inputs[:-1])
-        d_contexts, d_queries = grads[1].clone(), torch.empty_like(queries)
-        scores, d_mixed = TapeScores(keys, queries, v), d_contexts.transpose(0, 1)
-        attention = TapeBackward(scores, values, weights, d_mixed, d_queries)
+        mixed, d_mixed = values, grads[1].clone()
+        if ctx.learn_weights:  # as if each value also said, with a 1 of its own, how it is weighed
+            own = torch.eye(keys.shape[1], dtype=values.dtype, device=values.device)
+            mixed = torch.cat((values, own.expand(batch, -1, -1)), -1)
+            d_mixed = torch.cat((d_mixed, grads[2]), -1)
+        d_contexts, d_queries = d_mixed[..., : values.shape[-1]], torch.empty_like(queries)
+        scores = TapeScores(keys, queries, v)
+        attention = TapeBackward(scores, mixed, weights, d_mixed.transpose(0, 1), d_queries)
         d, source, kind = torch.zeros_like(before[0]), _all(keys), ctx.kind
         w_query, context, gates, candidate = (
             matrix.to(kind) for matrix in (w_query, context, gates, candidate)
@@ -127,6 +144,7 @@ class _BahdanauScan(torch.autograd.Function):
         d_values = torch.bmm(weights.permute(1, 2, 0), d_contexts.transpose(0, 1))
         flat, states = d_inputs.flatten(0, 1).t(), before.flatten(0, 1)
         return (
+            None,
             d_inputs,
             d,
             attention.d_keys(),

@@ -78,6 +78,11 @@ def _check(task: str, model: dict[str, object], to: str) -> None:
             f"{design} cannot be exported: of translators the Transformer alone is written as "
             "ONNX; language models and classifiers go in every design"
         )
+    if model.get("pointer"):
+        raise ConfigError(
+            f"a model with a pointer cannot be exported: {library or 'the ONNX file'} would say "
+            "every word from the vocabulary and copy none; train one without --pointer"
+        )
     if task == "lm" and to == "huggingface":
         raise ConfigError(
             "a language model cannot be exported to huggingface: none of its decoders has "

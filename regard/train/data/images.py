@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import os
 import struct
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +16,9 @@ from numpy.typing import NDArray
 
 from regard.errors import DataError, MissingExtraError, first_line
 from regard.files import name_of
+from regard.train.data.npz import check_bytes, read_arrays
 from regard.train.data.split import Part, places
 
-MOST_BYTES = 2 << 30
-"""Of all pixels together: more is refused before it is unpacked."""
 KINDS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".pgm", ".ppm")
 IDX_BYTES = 0x08
 """An IDX file's code for numbers from 0 to 255."""
@@ -97,19 +95,7 @@ def with_channels(pixels: NDArray[np.uint8], labels: NDArray[Any], name: str) ->
 
 def read_npz(path: str | os.PathLike[str]) -> dict[str, NDArray[Any]]:
     """The arrays of an npz file by name; ``images`` and ``labels`` are among them."""
-    name = name_of(path)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            size = sum(info.file_size for info in archive.infolist())
-        _check_bytes(size, name)
-        with np.load(path, allow_pickle=False) as content:
-            missing = [key for key in ("images", "labels") if key not in content.files]
-            if missing:
-                has = ", ".join(content.files) or "nothing"
-                raise DataError(f"{name} has no {missing[0]!r}; it has {has}")
-            found = {key: content[key] for key in content.files}
-    except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
-        raise DataError(f"{name} is no npz file of numbers: {first_line(error)}") from error
+    name, found = name_of(path), read_arrays(path, "images", "labels")
     images = _bytes(found["images"], name)
     return found | {"images": with_channels(images, found["labels"], name)}
 
@@ -159,16 +145,11 @@ def _idx_array(file: IO[bytes], name: str) -> NDArray[np.uint8]:
         raise DataError(f"{name} is no IDX file of bytes")
     shape = struct.unpack(f">{axes}I", file.read(4 * axes))
     size = int(np.prod(shape, dtype=object))
-    _check_bytes(size, name)
+    check_bytes(size, name)
     content = file.read(size + 1)
     if len(content) != size:
         raise DataError(f"{name} should have {size:,} bytes of {shape} and has other ones")
     return np.frombuffer(content, np.uint8).reshape(shape)
-
-
-def _check_bytes(size: int, name: str) -> None:
-    if size > MOST_BYTES:
-        raise DataError(f"{name} would have {size:,} bytes, more than {MOST_BYTES:,}")
 
 
 def _of_folders(folder: Path) -> LabelledImages:
@@ -192,8 +173,10 @@ def _of_folders(folder: Path) -> LabelledImages:
     for _, file in files:
         try:
             with Image.open(file) as image:
-                _check_bytes(image.width * image.height * 3 * len(files), repr(str(folder)))
+                check_bytes(image.width * image.height * 3 * len(files), repr(str(folder)))
                 found.append(np.asarray(image.convert("RGB")))
+        except Image.DecompressionBombError as error:
+            raise DataError(f"{str(file)!r} has too many pixels: make it smaller") from error
         except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
             raise DataError(f"{str(file)!r} is no image, or a damaged one") from error
         if found[-1].shape != found[0].shape:

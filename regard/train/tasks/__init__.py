@@ -6,6 +6,7 @@ translate.py   translators
 lm.py          language models
 classify.py    classifiers
 recommend.py   recommenders
+act.py         actors; play.py: in an environment; actscores.py: their figures
 evaluate.py    how good a trained model is on text that it has not seen
 metrics.py     BLEU and chrF
 perplexity.py  how well a language model predicts a text

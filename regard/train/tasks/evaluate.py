@@ -12,7 +12,7 @@ from typing import Any
 from regard.errors import RegardError
 from regard.models.images import ImageClassifier
 from regard.models.reading import judge_sentence
-from regard.models.translators.translation import translate_texts
+from regard.models.translators.translation import Translation, translate_texts
 from regard.store.folder import (
     RunFolder,
     load_classifier,
@@ -23,13 +23,6 @@ from regard.store.folder import (
     load_recommender,
     load_translator,
     load_word_labeller,
-)
-from regard.train.data.config import (
-    ImagesConfig,
-    ScenesConfig,
-    SeriesConfig,
-    SoundsConfig,
-    StatesConfig,
 )
 from regard.train.data.corpus import encode
 from regard.train.data.examples import Examples
@@ -42,6 +35,14 @@ from regard.train.data.series import divided_series
 from regard.train.data.sounds import read_sounds
 from regard.train.data.states import divided_states
 from regard.train.data.tagged import check_tags, read_tagged
+from regard.train.data.thingconfig import (
+    ImagesConfig,
+    ScenesConfig,
+    SeriesConfig,
+    SoundsConfig,
+    StatesConfig,
+)
+from regard.train.tasks.actscores import measure_actor
 from regard.train.tasks.classify import Confusion, decide
 from regard.train.tasks.forecast import errors_of, ways_of
 from regard.train.tasks.images import DividedImages, Pictures, divided_images, said_of
@@ -80,11 +81,15 @@ def measure_translator(
     translator, tokens = load_translator(run.path)
     sources = [pair.source for pair in held.rows]
     references = [pair.target for pair in held.rows]
-    found = translate_texts(translator, tokens, sources, beam=beam, length_penalty=length_penalty)
+    options = {"beam": beam, "length_penalty": length_penalty}
+    found = list(translate_texts(translator, tokens, sources, **options))
     said = [translation.text for translation in found]
     if rouge:
-        own = {"sentences": len(sources), "empty": len(held.empty), "beam": beam}
-        return own | _summaries(translator.config.model, sources, said, references)
+        own: Figures = {"sentences": len(sources), "empty": len(held.empty), "beam": beam}
+        own |= _summaries(translator.config.model, sources, said, references)
+        if translator.pointer is not None:
+            own["summaries"][1]["pointer"] = _copy_share(found)
+        return own
     return {
         "sentences": len(sources),
         "empty": len(held.empty),
@@ -113,6 +118,12 @@ def _summaries(name: str, texts: list[str], said: list[str], references: list[st
             for way, own in ways.items()
         ]
     }
+
+
+def _copy_share(found: list[Translation]) -> float:
+    """How much of the words of all translations came through the pointer, on average."""
+    shares = [share for each in found if each.copies is not None for share in each.copies.sum(-1)]
+    return float(sum(shares)) / len(shares) if shares else 0.0
 
 
 def _pairs(
@@ -369,6 +380,7 @@ MEASURES: dict[str, Callable[..., Figures]] = {
     "label": measure_labeller,
     "label-images": measure_patches,
     "label-series": measure_steps,
+    "act": measure_actor,
 }
 
 

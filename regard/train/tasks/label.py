@@ -249,11 +249,11 @@ def all_tags(data: Dataset[Tagged]) -> list[str]:
     return tags_of([*data.train, *data.valid, *data.test])
 
 
-def labels_line(counts: Counter[str], what: str) -> str:
+def labels_line(counts: Counter[str], what: str, are: str = "labels") -> str:
     """``17 labels of 9,000 words: NOUN (3,000), …``, the commonest first."""
     named = ", ".join(f"{visible(k)} ({n:,})" for k, n in counts.most_common(MENTIONED))
     more = ", …" if len(counts) > MENTIONED else ""
-    return f"{len(counts)} labels of {counts.total():,} {what}: {named}{more}"
+    return f"{len(counts)} {are} of {counts.total():,} {what}: {named}{more}"
 
 
 def _counts(corpus: TokenCorpus[Tagged]) -> Counter[str]:

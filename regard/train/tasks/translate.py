@@ -24,6 +24,7 @@ from regard.train.data.corpus import TokenCorpus
 from regard.train.data.examples import Dataset, Examples, divided
 from regard.train.data.names import renamed
 from regard.train.data.pairs import Pair, read_aligned, read_pairs
+from regard.train.data.repeats import repeated
 from regard.train.run.distributed import World
 from regard.train.settings import Tree
 from regard.train.tasks.job import Files, Settings
@@ -166,7 +167,7 @@ class Translate(TextJob[PairsConfig, Pair, TranslatorConfig, Translator]):
         return divided(main, valid, test, data)
 
     def encode(self, read: Dataset[Pair], learned: Files, data: PairsConfig) -> TokenCorpus[Pair]:
-        train = renamed(read.train, data.names, data.split_seed)
+        train = renamed(repeated(read.train, data.short), data.names, data.split_seed)
         return super().encode(replace(read, train=train), learned, data)
 
     def make_task(

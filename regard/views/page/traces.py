@@ -14,7 +14,9 @@ from regard.pieces.pieces import Pieces
 from regard.pieces.sheet import Known, Sheet, Subject
 from regard.trace import Array, Step, Trace
 
-STORED = ("words", "alignment", "attention")
+BY_WORD = ("words", "copied")
+"""Of a translation: what each word looked at, and how much of it was copied from where."""
+STORED = (*BY_WORD, "alignment", "attention")
 """Whole matrices of mechanisms that made their rows one by one."""
 BEFORE = ("word_vectors", "position_vectors", "type_vectors", "embedding", "positions", "input")
 COMPUTED = (
@@ -115,8 +117,8 @@ def _stored(
     sheet.weights = _heads(steps[name])
     sheet.heads = range(len(sheet.weights))
     sheet.recurrent = sheet.kind == "self" or name == "alignment"
-    sheet.name = "words" if name == "words" else sheet.name
-    if name != "words":
+    sheet.name = name if name in BY_WORD else sheet.name
+    if name not in BY_WORD:
         _set_rows(sheet, scope, scopes)
         _set_known(sheet, scopes, scope)
     return sheet

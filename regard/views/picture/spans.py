@@ -62,5 +62,9 @@ def draw_spans(
     chosen_ticks = np.unique(np.linspace(0, len(placed) - 1, TICKS).round().astype(int)).tolist()
     names = [visible(pieces.labels[placed[k][0]]).replace("$", r"\$") for k in chosen_ticks]
     below.set_xticks([float(left[k]) for k in chosen_ticks], names, fontsize=7)
+    padding = np.array(pieces.padding)
+    if padding.any():
+        share = float(weights[padding].sum())
+        below.set_xlabel(f"and {share:.1%} to padding behind the end, which is not drawn")
     above.set_title(visible(title).replace("$", r"\$"))
     return figure

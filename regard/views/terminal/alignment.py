@@ -17,6 +17,8 @@ from regard.views.terminal.numbers import colour
 SHADES = " ░▒▓█"
 MOST = 14
 """Columns of the longest source word that is written whole."""
+MOST_NAMED, LEAST_NAMED = 3, 0.05
+"""Source words that are named as those a word was copied from, and the share of the least."""
 
 
 def print_alignment(
@@ -40,6 +42,37 @@ def print_alignment(
                 strongest = j == int(np.argmax(weights[i]))
                 line.append(cell(float(weights[i, j]), widths[j], strongest)).append(" ")
             console.print(line, no_wrap=True, overflow="crop")
+
+
+def print_copies(
+    source: Sequence[str], target: Sequence[str], copies: Array, console: Console
+) -> None:
+    """Print how much of each target word was copied, in hundredths, and from which source words.
+
+    ``copies`` (target, source); a source word is named with its number, from 1, where it stands
+    more than once.
+    """
+    label = min(MOST, max([4, *(cell_len(visible(w)) for w in target)]))
+    console.print(Text(set_cell_size("word", label) + "  copied  from", style="dim"))
+    for word, row in zip(target, copies, strict=True):
+        line = Text(set_cell_size(visible(word), label) + "  ")
+        line.append(cell(float(row.sum()), 6, strongest=False)).append("  ")
+        order = [j for j in np.argsort(-row, kind="stable") if row[j] >= LEAST_NAMED][:MOST_NAMED]
+        line.append(", ".join(_numbered(source, int(j)) for j in order) or "the vocabulary")
+        console.print(line, no_wrap=True, overflow="ellipsis")
+
+
+def copies_line(target: Sequence[str], copies: Array) -> str:
+    """The same in one line: how much of each word was copied."""
+    shares = (f"{w} {100 * row.sum():.0f} %" for w, row in zip(target, copies, strict=True))
+    return f"Copied from the source: {', '.join(shares)}; the rest comes from the vocabulary."
+
+
+def _numbered(words: Sequence[str], place: int) -> str:
+    """The word, with its number where there is another like it."""
+    alike = [j for j, word in enumerate(words) if word == words[place]]
+    number = f"#{alike.index(place) + 1}" if len(alike) > 1 else ""
+    return visible(words[place]) + number
 
 
 def blocks(widths: Sequence[int], room: int) -> list[tuple[int, int]]:

@@ -69,6 +69,13 @@ def remarks(look: Look) -> list[str]:
         )
     elif share >= 0.1:
         said.append(f"{share:.0%} of the weight goes to {names}; --no-sink leaves these out.")
+    read = look.queries if look.request.no_sink else look.keys
+    if any(read.padding):
+        who = "that ask" if look.request.no_sink else "that are read"
+        said.append(
+            f"{sum(read.padding):,} of the {len(read):,} pieces {who} are padding, behind the end; "
+            "kinds and figures of heads are over all of them, as the model is."
+        )
     if look.request.words and not look.keys.placed:
         said.append("This tokenizer does not say where its tokens stand: each counts as a word.")
     return said
@@ -77,8 +84,11 @@ def remarks(look: Look) -> list[str]:
 def sink_names(look: Look) -> str:
     """``[CLS] and [SEP]``"""
     keys = look.keys
-    special = [t for t, s in zip(keys.labels, keys.special, strict=True) if s]
+    marks = zip(keys.labels, keys.special, keys.padding, strict=True)
+    special = [t for t, own, filled in marks if own and not filled]
     named = [visible(t) for t in dict.fromkeys(special)]
+    if filled := sum(keys.padding):
+        named.append(f"the {filled:,} pieces of padding")
     if not keys.special[0]:
         named.insert(0, f"the first {keys.noun} ({visible(keys.labels[0])})")
     return " and ".join(named)

@@ -1,4 +1,5 @@
-"""One recurrent step on one screen: what it begins with, what it looks at, what becomes of it.
+"""One recurrent step on one screen: what it begins with, what it looks at, what becomes of it, and
+what is predicted from that.
 
 The scores, weights and weighted values of the words that it looks at share one table; all else is a
 vector. Every number is read from the trace.
@@ -14,16 +15,20 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from regard.pieces.whole import Predicted
 from regard.text import visible
 from regard.trace import Step, Trace
 from regard.views.terminal.focus import MOST_WORDS, plain_table
 from regard.views.terminal.lines import print_heading, print_vectors
 from regard.views.terminal.numbers import bar, number, vector
+from regard.views.terminal.predictions import print_predictions
 
 TABLED = ("scores", "raised", "weights", "weighted_values")
 """A number or a vector for each word that is looked at."""
 HIDDEN = ("values", "mask")
 """What the table has no column for."""
+ENDING = ("logits", "probabilities")
+"""A number for each word that may be predicted, in one table."""
 SHORT = {"scores": "score", "raised": "raised", "weights": "weight"}
 LONGEST_BAR = 14
 
@@ -36,6 +41,8 @@ class RecurrentStepView:
     console: Console
     everything: bool = False
     """Whether vectors are printed in full."""
+    predicted: Predicted | None = None
+    """What is predicted from the step, if it is shown."""
     count: int = field(default=0, init=False)
 
     def heading(self, step: Step, meaning: bool = True) -> int:
@@ -54,6 +61,11 @@ def print_recurrent_step(view: RecurrentStepView) -> None:
     for step in view.trace:
         if step.name == "scores":
             _table(view, step.scope)
+        elif step.name in ENDING:
+            view.heading(step)
+            if step.name == ENDING[-1] and view.predicted is not None:
+                print_predictions(view.predicted, view.console)
+                view.console.print()
         elif step.name not in (*TABLED, *HIDDEN):
             view.heading(step)
             symbol = step.formula.partition(" = ")[0]

@@ -26,6 +26,8 @@ def print_scores(figures: Mapping[str, Any], console: Console) -> None:
         lines = ranking_lines(figures)
     elif "ways" in figures:
         lines = labeller_lines(figures)
+    elif "accuracies" in figures:
+        lines = actor_lines(figures)
     else:
         lines = classifier_lines(figures)
     console.print("\n".join(lines), markup=False, soft_wrap=True, highlight=False)
@@ -51,7 +53,8 @@ def summary_lines(figures: Mapping[str, Any]) -> list[str]:
     """ROUGE of summaries beside that of the first words, their length, and what they copy."""
     rows = figures["summaries"]
     names = list(next(row["rouge"] for row in rows if row["rouge"]))
-    titles = [*names, "words", "copied"]
+    pointer = any("pointer" in row for row in rows)
+    titles = [*names, "words", "copied", *["pointer"] * pointer]
     lines = [f"{figures['sentences']} texts, beam {figures['beam']}"]
     if figures["empty"]:
         lines.append(f"{figures['empty']} lines left out: a side is empty")
@@ -59,12 +62,14 @@ def summary_lines(figures: Mapping[str, Any]) -> list[str]:
     for row in rows:
         scores = [f"{row['rouge'][name]:.2f}" if row["rouge"] else "–" for name in names]
         cells = [*scores, f"{row['words']:.1f}", f"{row['copied']:.1%}"]
+        cells += [f"{row['pointer']:.1%}" if "pointer" in row else "–"] * pointer
         lines.append(f"{row['name']:<22}" + "".join(f"{cell:>10}" for cell in cells))
     return [
         *lines,
         "",
         "ROUGE: F1 of words, of pairs, of the longest common sequence; small letters, no stemming",
         "copied: words of a summary that stand in its text too",
+        *["pointer: the share of the words' probability that was copied"] * pointer,
     ]
 
 
@@ -138,6 +143,36 @@ def labeller_lines(figures: Mapping[str, Any]) -> list[str]:
     if "unknown" in shares:
         lines.append(f"unknown: {shares['unknown']:.1%} of the words, which training did not have")
     return [*lines, ""]
+
+
+def actor_lines(figures: Mapping[str, Any]) -> list[str]:
+    """The share of right actions; then what everyone got in an environment."""
+    lines = [
+        f"{figures['episodes']:,} episodes, {figures['steps']:,} steps",
+        "",
+        f"{'next action':<36}{'right':>10}",
+        *(f"{each['name']:<36}{100 * each['accuracy']:>8.2f} %" for each in figures["accuracies"]),
+    ]
+    if "acted" not in figures:
+        return [*lines, "", "what it gets when it acts: --environment NAME (such as CartPole-v1)"]
+    first, last = figures["seeds"]
+    lines += [
+        "",
+        f"return in {visible(figures['environment'])}, {figures['played']} episodes each (seeds "
+        f"{first} to {last}), mean ± standard error",
+        "",
+        f"{'':<36}{'actions drawn':>18}{'the likeliest':>18}",
+        f"{'recorded (the episodes above)':<36}{_mean(figures['recorded']):>18}",
+    ]
+    for each in figures["acted"]:
+        asked = "" if each["asked"] is None else f", asked for {each['asked']:g}"
+        ways = [_mean(each[way]) if each[way] else "" for way in ("drawn", "likeliest")]
+        lines.append(f"{each['name'] + asked:<36}{ways[0]:>18}{ways[1]:>18}".rstrip())
+    return lines
+
+
+def _mean(each: Mapping[str, float]) -> str:
+    return f"{each['value']:.1f} ± {each['error']:.1f}"
 
 
 def forecaster_lines(figures: Mapping[str, Any]) -> list[str]:

@@ -36,9 +36,11 @@ def print_sound(sound: Pieces, weights: NDArray[np.float32], title: str, console
         for line in half_blocks(_colours(np.stack([shares, shares]))):
             console.print(line, no_wrap=True, overflow="crop")
     console.print(Text("share of what it decided from, the largest first", style="dim"))
-    for i in np.argsort(-weights, kind="stable")[:5].tolist():
+    strongest = np.argsort(-weights, kind="stable")[:5].tolist()
+    wide = max(12, *(len(sound.labels[i]) for i in strongest))
+    for i in strongest:
         bar = "█" * round(40 * float(weights[i]))
-        console.print(Text(f"{sound.labels[i]:<12} {100 * weights[i]:5.1f} %  {bar}".rstrip()))
+        console.print(Text(f"{sound.labels[i]:<{wide}} {100 * weights[i]:5.1f} %  {bar}".rstrip()))
 
 
 def spectrogram_lines(loudness: NDArray[np.floating], width: int) -> list[Text]:

@@ -54,7 +54,7 @@ def print_spans(
         line.append(BLOCKS[round(8 * share)], style="rgb({},{},{})".format(*colour(share)))
     console.print(line, no_wrap=True, overflow="crop")
     _print_strongest(pieces, weights, console)
-    _print_behind(pieces, weights, steps, console)
+    _print_behind(pieces, weights, console)
 
 
 def in_columns(pieces: Pieces, shares: list[float], steps: int, columns: int) -> list[float]:
@@ -76,13 +76,11 @@ def _print_strongest(pieces: Pieces, weights: NDArray[np.float32], console: Cons
         console.print(Text(f"  {visible(pieces.labels[i]):<{width}} {weights[i]:.4f}"))
 
 
-def _print_behind(
-    pieces: Pieces, weights: NDArray[np.float32], steps: int, console: Console
-) -> None:
-    """What goes to pieces that are not drawn, behind the end of the thing."""
-    behind = [bool(place) and place[0] >= steps for place in pieces.places]
-    if any(behind):
-        share = float(weights[np.array(behind)].sum())
+def _print_behind(pieces: Pieces, weights: NDArray[np.float32], console: Console) -> None:
+    """What goes to padding, which is not drawn."""
+    behind = pieces.padding
+    share = float(weights[np.array(behind)].sum())
+    if share > 0:  # --no-sink leaves it out
         said = (
             f"{share:.1%} of the weight goes to the {sum(behind):,} pieces behind the sound's end"
         )

@@ -22,6 +22,7 @@ from regard.views.terminal.focus import plain_table
 from regard.views.terminal.head import format_tokens
 from regard.views.terminal.numbers import bar, decimals, number, vector
 from regard.views.terminal.parts import print_parts
+from regard.views.terminal.predictions import print_each, print_predictions
 
 LONGEST_BAR = 12
 LAYOUTS = {
@@ -221,14 +222,7 @@ def _predictions(view: WholeView) -> None:
         f"p(w) = exp(logit_w{heat}) / sum of exp(logit{heat}) over {whole.of:,} {of}s",
         f"The last vector is compared with that of every {of}; the scores become shares of 1.",
     )
-    table = plain_table(of, "logit", "probability", "", right=(1, 2))
-    for said in whole.predictions:
-        cells = f"{said.score:.3f}", f"{said.probability:.4f}"
-        table.add_row(Text(quoted(said.word)), *cells, bar(said.probability, 30))
-    view.console.print(Padding(table, (0, 0, 0, 3), expand=False))
-    rest = 1 - sum(said.probability for said in whole.predictions)
-    if whole.of > len(whole.predictions):
-        view.say(f"and {whole.of - len(whole.predictions):,} more, together {max(0, rest):.4f}")
+    print_predictions(whole.predicted, view.console)
 
 
 def _each_step(view: WholeView) -> None:
@@ -236,12 +230,7 @@ def _each_step(view: WholeView) -> None:
     whole = view.whole
     meaning = "The likeliest next word after each token that the decoder has read."
     view.heading("Each step", "", meaning)
-    table = plain_table("step", "read", "next", "probability", "", right=(0, 3))
-    for place, (label, said) in enumerate(zip(whole.reading.labels, whole.steps, strict=True)):
-        read = Text(visible(label), style="bold reverse" if place == whole.row else "default")
-        cells = Text(quoted(said.word)), f"{said.probability:.4f}", bar(said.probability, 24)
-        table.add_row(str(place), read, *cells)
-    view.console.print(Padding(table, (0, 0, 0, 3), expand=False))
+    print_each(whole.reading.labels, whole.steps, whole.row, view.console)
     view.console.print()
 
 

@@ -7,7 +7,9 @@
 
 #include "additive.h"
 #include "kernel.h"
+#include "recurrent.h"
 #include "search.h"
+#include "stack.h"
 
 extern "C" int regard_search(int variant, const regard::Search* search);
 extern "C" void regard_look(int variant, const regard::Look* look, int back, int64_t t, int64_t from,
@@ -96,7 +98,7 @@ bool look(int variant, int64_t slots, int64_t hidden, int64_t width) {
   return isfinite(total);
 }
 
-// Weights of a stack, each in an array of its own.
+// Weights of a network, each in an array of its own.
 struct Weights {
   std::vector<std::vector<float>> floats;
   std::vector<std::vector<int8_t>> bytes;
@@ -126,23 +128,66 @@ struct Weights {
   }
 };
 
-// A search of three sentences; whether every score is a number.
-bool look_for(int variant, int64_t beam, bool small, int64_t threads) {
-  const int64_t width = 10, inner = 17, words = 23, limit = 7, best = beam < 2 ? 1 : 2;
+// What reads and what writes.
+struct Pair {
+  regard::Layer layers[2];
+  regard::Stack stacks[2];
+  regard::Reader reader;
+  regard::Writer writer;
+  regard::Network encoder, decoder;
+};
+
+const int64_t WIDTH = 10, INNER = 17, WORDS = 23;
+
+void of_layers(Weights& w, Pair& p) {
+  for (auto& layer : p.layers) layer = w.layer(WIDTH, INNER);
+  const float* words = w.row(WORDS * WIDTH);
+  p.stacks[0] = {p.layers, 1, WIDTH, 2, 1, regard::RELU, w.norm(WIDTH),
+                 w.product(WIDTH, 2 * WIDTH), words, 3.0};
+  p.stacks[1] = {p.layers + 1, 1, WIDTH, 2, 0, regard::SILU, {}, w.product(WIDTH, WORDS), words, 3.0};
+  p.encoder = {p.stacks, nullptr, nullptr, WORDS, 2 * WIDTH, 0};
+  p.decoder = {p.stacks + 1, nullptr, nullptr, WORDS, WORDS, 2 * WIDTH};
+}
+
+void recurrent(Weights& w, Pair& p, int64_t design) {
+  const int64_t hidden = 7, units = 5, sums = 3 * hidden + 2 * units;
+  bool looks = design == regard::LOOKING, says = design == regard::SAYING;
+  int64_t both = looks ? 2 : 1, context = both * hidden;
+  auto unit = [&] { return regard::Unit{w.product(hidden, 2 * hidden), w.product(hidden, hidden)}; };
+  const float* words = w.row(WORDS * WIDTH);
+  regard::Reader& r = p.reader = {};
+  r.design = design, r.hidden = hidden, r.units = units, r.words = words;
+  r.inputs = w.product(WIDTH, both * 3 * hidden), r.forwards = unit();
+  if (looks) r.backwards = unit(), r.key = w.product(2 * hidden, hidden);
+  if (design == regard::TOLD) r.summary = w.product(hidden, hidden), r.context = w.product(hidden, sums);
+  if (says) r.from_state = w.product(hidden, 2 * units), r.from_word = w.product(WIDTH, 2 * units);
+  regard::Writer& t = p.writer = {};
+  t.design = design, t.units = units, t.words = words, t.end = 3, t.out = w.product(units, WORDS);
+  if (!says) {
+    t.hidden = hidden, t.v = w.row(hidden), t.first = w.product(hidden, hidden);
+    t.state = w.product(hidden, (looks ? 3 : 2) * hidden), t.word = w.product(WIDTH, sums);
+    t.candidate = w.product(hidden, hidden), t.readout = w.product(hidden, 2 * units);
+  }
+  if (looks) t.context = w.product(context, sums);
+  int64_t made = looks ? 3 * hidden : says ? units : hidden + sums;
+  p.encoder = {nullptr, &p.reader, nullptr, WORDS, made, 0};
+  p.decoder = {nullptr, nullptr, &p.writer, WORDS, WORDS, t.hidden};
+}
+
+// A search of three sentences by a design, -1 is a stack; whether every score is a number.
+bool look_for(int variant, int64_t design, int64_t beam, bool small, int64_t threads) {
+  const int64_t limit = 7, best = beam < 2 ? 1 : 2;
   Weights w = {{}, {}, small};
   w.floats.reserve(100), w.bytes.reserve(100);
-  regard::Layer one = w.layer(width, inner), other = w.layer(width, inner);
-  regard::Stack encoder = {&one, 1, width, 2, 1, regard::RELU, w.norm(width),
-                           w.product(width, 2 * width), w.row(words * width), words, 3.0};
-  regard::Stack decoder = {&other, 1, width, 2, 0, regard::SILU, {}, w.product(width, words),
-                           encoder.words, words, 3.0};
+  Pair pair;
+  design < 0 ? of_layers(w, pair) : recurrent(w, pair, design);
   std::vector<int64_t> tokens = {4, 3, 5, 6, 7, 3, 22, 3}, first = {0, 2, 6, 8}, silent = {0, 2};
   std::vector<int64_t> limits = {limit, 1, 3}, room = {0, best * 2 * limit, best * (2 * limit + 4)};
   std::vector<double> scores(3 * best);
   std::vector<int64_t> lengths(3 * best), said(3 * best * limit);
   std::vector<float> weights(size_t(room[2] + best * 2 * 3));
   regard::Search c = {};
-  c.encoder = &encoder, c.decoder = &decoder, c.positions = w.row(limit * width);
+  c.encoder = &pair.encoder, c.decoder = &pair.decoder, c.positions = w.row(limit * WIDTH);
   c.tokens = tokens.data(), c.first = first.data(), c.sentences = 3, c.limits = limits.data();
   c.beam = beam, c.best = best, c.penalty = 1, c.begin = 2, c.end = 3, c.silent = silent.data();
   c.silent_count = 2, c.head = -1, c.threads = threads, c.scores = scores.data();
@@ -177,11 +222,12 @@ int main() {
         if (!look(variant, slots, hidden, 2 * hidden - 1)) return printf("wrong look\n"), 1;
         ++runs;
       }
-    for (int64_t beam : {1, 2, 5})
-      for (bool small : {false, true}) {
-        if (!look_for(variant, beam, small, 1 + beam % 2)) return printf("wrong search\n"), 1;
-        ++runs;
-      }
+    for (int64_t design : {-1, 0, 1, 2})
+      for (int64_t beam : {1, 2, 5})
+        for (bool small : {false, true}) {
+          if (!look_for(variant, design, beam, small, 1 + beam % 2)) return printf("wrong search\n"), 1;
+          ++runs;
+        }
   }
   printf("%d runs\n", runs);
 }

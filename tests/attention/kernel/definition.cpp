@@ -14,6 +14,7 @@
 #include "additive.h"
 #include "choice.h"
 #include "kernel.h"
+#include "rows.h"
 #include "stack.h"
 
 namespace {
@@ -23,6 +24,7 @@ using regard::Call;
 using regard::Choice;
 using regard::Layer;
 using regard::Look;
+using regard::Network;
 using regard::Norm;
 using regard::PANEL;
 using regard::Product;
@@ -35,7 +37,7 @@ struct Library {
   int (*runs_here)(int);
   int (*attend)(int, const Call*);
   void (*look)(int, const Look*, int, int64_t, int64_t, int64_t);
-  int (*stack)(int, const Rows*);
+  int (*rows)(int, const Rows*);
   int (*choose)(int, const Choice*);
 };
 
@@ -500,16 +502,17 @@ struct Decoder {
     Layer layer = {norm, own.product(), own_out.product(), norm, query.product(),
                    cross_out.product(), norm, inner.product(), outer.product()};
     Stack stack = {&layer, 1, width, heads, 1, regard::RELU, norm, out.product(),
-                   word.data, words, 2};
+                   word.data, 2};
+    Network network = {&stack, nullptr, nullptr, words, words, 2 * width};
     Numbers<float> logits(words), written(2 * width), weights(source);
     int64_t token = below(words), first[] = {0, 1}, rows[] = {0, source}, zero = 0, one = 1;
     float* kept = written.data;
     Rows r = {};
-    r.stack = &stack, r.tokens = &token, r.first = first, r.sentences = 1, r.out = logits.data;
+    r.network = &network, r.tokens = &token, r.first = first, r.sentences = 1, r.out = logits.data;
     r.threads = 1, r.written = &kept, r.at_once = &one, r.path = &zero, r.source = rows;
     r.lines = &zero, r.memory = memory.data, r.head = -1, r.weights = weights.data;
     r.longest = source, r.positions = place.data;
-    if (it.stack(variant, &r)) return false;
+    if (it.rows(variant, &r)) return false;
     define(token, logits);
     return choose(it, variant, logits);
   }
@@ -599,7 +602,7 @@ int main(int count, char** arguments) {
   find(library, "regard_runs_here", it.runs_here);
   find(library, "regard_attend", it.attend);
   find(library, "regard_look", it.look);
-  find(library, "regard_stack", it.stack);
+  find(library, "regard_rows", it.rows);
   find(library, "regard_choose", it.choose);
   bool fine = true;
   for (int variant = 0; it.variant(variant); ++variant) {

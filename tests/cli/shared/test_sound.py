@@ -25,8 +25,15 @@ def test_text_json_and_page(folder: Path) -> None:
     assert "the model reads 0.15 s of 0.31: not the rest" in done.stdout
     assert "in silence" not in done.stdout
     save_tone(folder / "b.wav", 700, 0.05)
-    done = regard("read", "--model", ".", "--sound", "b.wav", folder=folder)
+    done = regard("read", "--model", ".", "--sound", "b.wav", "--html", "b.html", folder=folder)
+    assert "% of what decided is padding (pad)" in (folder / "b.html").read_text()
     assert "% of it after the sound has ended, in silence (at 0.05 s)" in done.stdout
+    assert "0.05–0.10 s (pad)" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    piped = regard("read", "--model", ".", "--sound", "b.wav", "--json", "-", folder=folder)
+    short = json.loads(piped.stdout)
+    padded = sum(share for name, share in short["spans"].items() if name.endswith("(pad)"))
+    assert short["padding"] == pytest.approx(padded)
     page = (folder / "a.html").read_text()
     assert '"kind":"spectrogram"' in page.replace(" ", "")
     assert page.count("data:image/png;base64,") == 1

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.run import regard
-from tests.inside.hearing import save_patchtst, save_table, save_whisper
+from tests.inside.hearing import save_patchtst, save_table, save_wav2vec2, save_whisper
 from tests.inside.onnx.graphs import recogniser
 from tests.inside.vision import save_image, save_vit
 from tests.sounds import save_tone, wav
@@ -20,6 +20,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     save_vit(made / "vit")
     save_image(made / "a.png")
     save_whisper(made / "whisper")
+    save_wav2vec2(made / "wav2vec2")
     save_tone(made / "a.wav", 440, 0.43)
     (made / "none.wav").write_bytes(wav(b""))
     save_patchtst(made / "patchtst")
@@ -102,6 +103,11 @@ def test_a_line_of_text_by_an_onnx_file(folder: Path) -> None:
     assert "'a.wav' is no image that Pillow reads" in done.stderr
 
 
+def _flat(text: str) -> str:
+    """Without line breaks."""
+    return " ".join(text.split())
+
+
 def test_a_sound_at_a_second(folder: Path) -> None:
     files = ("--png", "s.png", "--json", "s.json", "--html", "s.html")
     done = regard("look", "whisper", "--sound", "a.wav", "--at", "0.2", *files, folder=folder)
@@ -110,9 +116,20 @@ def test_a_sound_at_a_second(folder: Path) -> None:
     assert "0.20–0.22 s: mean of the 6 heads of 3 layers" in done.stdout
     assert "whisper, encoder: 50 pieces, 3 layers" in done.stdout
     assert "of the weight goes to the 28 pieces behind the sound's end" in done.stdout
+    assert "28 of the 50 pieces that are read are padding, behind the end" in _flat(done.stdout)
+    assert "the first piece (0.00–0.02 s) and the 28 pieces of padding" in _flat(done.stdout)
     assert (folder / "s.png").read_bytes().startswith(b"\x89PNG")
-    assert json.loads((folder / "s.json").read_text())["word"]["text"] == "0.20–0.22 s"
-    assert "spectrogram" in (folder / "s.html").read_text()
+    content = json.loads((folder / "s.json").read_text())
+    assert content["word"]["text"] == "0.20–0.22 s"
+    assert content["padding"] == list(range(22, 50))
+    assert [name.endswith("(pad)") for name in content["tokens"]] == [i >= 22 for i in range(50)]
+    done = regard("look", "whisper", "--sound", "a.wav", "--no-sink", folder=folder)
+    assert "behind the sound's end" not in done.stdout
+    assert "every weight here is renormalised, shared out anew" in _flat(done.stdout)
+    assert "28 of the 50 pieces that ask are padding" in _flat(done.stdout)
+    page = (folder / "s.html").read_text()
+    assert "spectrogram" in page
+    assert "28 of the 50 pieces are padding (pad): they stand behind the end" in page
 
 
 def test_a_word_that_a_model_writes_of_a_sound(folder: Path) -> None:
@@ -140,6 +157,7 @@ def test_a_series_at_a_time(folder: Path) -> None:
         (("whisper", "--sound", "none.wav"), "'none.wav' has no sound in it: its length is zero"),
         (("whisper", "--sound", "a.png"), "'a.png' is no wav file"),
         (("whisper", "--sound", "a.wav", "--at", "0.5"), "the sound has 0.43 s, from 0; got --at"),
+        (("wav2vec2", "--sound", "a.wav", "--at", "7"), "the sound has 0.43 s, from 0; got --at"),
         (("whisper", "--sound", "a.wav", "--at", "1,1"), "--at is a second of the sound"),
         (("whisper", "--sound", "a.wav", "--word", "two"), "add --part cross"),
         (("whisper", "--sound", "a.wav", "--image", "a.png"), "one thing is read: give --image"),

@@ -47,7 +47,6 @@ def test_two_sentences_compared() -> None:
         (["--parts"], "--parts does not apply here: it goes with --whole"),
         (["--whole", "--head", "1"], "--head does not apply here: --whole follows a word"),
         (["--whole", "--said", "x"], "--said names the word whose logit is split"),
-        (["--whole", "--model", "lstmn"], "'lstmn' is recurrent (lstmn)"),
         (["--whole", "--model", "transformer", "--layer", "3"], "layers are counted from 0"),
         (["--whole", "--model", "transformer", "--word", "xyz"], "'xyz' is not one of the words"),
         (["--whole", "--parts"], "minilm puts out the sentence vector: only the score of a word"),

@@ -28,11 +28,11 @@ def reader_of(design: str, **changes: Any) -> OwnLanguage:
     return OwnLanguage("own", model, words, None)
 
 
-def judge_of(design: str) -> OwnClassifier:
+def judge_of(design: str, **changes: Any) -> OwnClassifier:
     """A classifier of width 5, hidden size 7."""
     torch.manual_seed(17)
     words = own_words()
-    sizes = {"width": 5, "hidden": 7, "layers": 1}
+    sizes = {"width": 5, "hidden": 7, "layers": 1} | changes
     config = classifier.sized(design, "tiny", len(words), ("bad", "good"), **sizes)
     return OwnClassifier("own", classifier.Classifier(config).eval(), words, None)
 

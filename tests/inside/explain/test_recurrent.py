@@ -36,7 +36,9 @@ def test_the_strongest_link_is_chosen_of_all_layers() -> None:
     assert captions.format_choice(found).startswith("Chosen: of 2 layers the one with the largest")
     place = f"own, layer {found.layer} of 2, counted from 0, step {found.token + 1} (recurrent)"
     assert captions.format_place(found) == place
-    assert captions.format_question(found) == "What does reading '▁mat' take from the tape?"
+    assert captions.format_question(found) == (
+        "What does reading '▁mat' take from the tape, and which word comes next?"
+    )
     assert "A weight does not show" in captions.format_limits(found)
     assert captions.format_decoding(found) == ""
     assert found.trace.mechanism == f"own layer {found.layer} step {found.token + 1}"
@@ -50,7 +52,7 @@ def test_a_decoder_is_asked_for_what_it_writes() -> None:
     model = writer_of("bahdanau")
     found = WriterModel(model, "the dog sat").explain(TEXT, "dog")
     asked = captions.format_question(found)
-    assert asked == "What does writing '▁dog' take from the source?"
+    assert asked == "What does writing '▁dog' take from the source, and what is written?"
     assert captions.format_decoding(found) == (
         "The decoder has read '▁the', and writes '▁dog' from what it takes here."
     )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 from regard.errors import DataError
+from regard.inside.explain.stepending import EndingRequest
 from regard.inside.explain.writer import WriterModel
 from tests.inside.explain.steps import writer_of
 
@@ -34,7 +37,7 @@ def test_bahdanaus_step_by_its_equations() -> None:
     assert trace["weights"].labels == {"key": found.source.labels}
     assert found.reading.labels[-1] == "</s>", "the words that are written, not those that are read"
     steps = len(found.reading)
-    assert found.proof.numbers == 7 * (steps - 1) + 14 * steps
+    assert found.proof.numbers == 7 * (steps - 1) + 14 * steps + len(w["vocabulary.bias"]) * steps
     assert 0 < found.proof.difference < 1e-5
     assert trace["update gate"].formula.startswith("z_t = sigmoid(W_z x_t + U_z s_{t-1} + C_z c_t")
 
@@ -55,6 +58,46 @@ def test_a_decoder_with_two_attentions(design: str) -> None:
     assert found.proof.difference < 1e-5
     shown = np.exp(found.scaled)
     assert shown / shown.sum() == pytest.approx(found.weights)
+
+
+@pytest.mark.parametrize("design", ["bahdanau", "lstmn-shallow", "lstmn-deep"])
+def test_the_next_words_by_their_equations(design: str) -> None:
+    model = writer_of(design)
+    asked = EndingRequest(temperature=2.0, top=4)
+    found = WriterModel(model, TARGET).explain(TEXT, "dog", asked=asked)
+    trace = found.trace
+    w = {name: p.detach().double().numpy() for name, p in model.network.named_parameters()}
+    gated = design == "bahdanau"
+    state = trace.value("state before" if gated else "state")
+    took = trace.value("context" if gated else "inter-attention/context")
+    given = (state, trace.value("word"), took[: w["readout.parts.2.weight"].shape[1]])
+    both = sum(w[f"readout.parts.{k}.weight"] @ x for k, x in enumerate(given))
+    t = np.maximum(*np.split(both + w["readout.parts.0.bias"], 2))
+    assert trace.value("readout") == pytest.approx(t, abs=1e-12)
+    assert ("for the next word" in trace["readout"].meaning) == gated
+    z = w["vocabulary.output_words"] @ t + w["vocabulary.bias"]
+    best = np.argsort(-z)[:4]
+    assert trace.value("logits") == pytest.approx(z[best], abs=1e-12)
+    p = np.exp(z / 2) / np.exp(z / 2).sum()
+    assert trace.value("probabilities") == pytest.approx(p[best], abs=1e-12)
+    assert found.each == ()
+
+
+def test_the_whole_way_begins_with_the_first_word_and_says_each() -> None:
+    model = writer_of("bahdanau")
+    found = WriterModel(model, TARGET).explain(TEXT, asked=EndingRequest(whole=True))
+    assert found.token == 0
+    read = model.read(TEXT)
+    own = model.run(read, model.target(read, TARGET))[0].softmax(-1)
+    assert len(found.each) == len(found.reading) == len(own)
+    assert [said.id for said in found.each] == own.argmax(-1).tolist()
+    probable = [said.probability for said in found.each]
+    assert probable == pytest.approx(own.amax(-1).tolist(), abs=1e-6)
+    content = json.loads(found.to_json())
+    assert content["predictions"][0]["id"] == found.each[0].id
+    assert [said["id"] for said in content["next"]] == [said.id for said in found.each]
+    assert content["proof"]["numbers"] == found.proof.numbers
+    assert content["source"] == read.labels
 
 
 def test_a_model_that_writes_nothing_needs_a_target() -> None:

@@ -14,16 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
+import regard
 from regard.attention.kernel.library import SWITCH, kernel
-from regard.attention.kernel.stack import SWITCH as WEIGHTS
+from regard.attention.kernel.weights import SWITCH as WEIGHTS
 from regard.errors import RegardError, TrainingError
 from regard.models.layers import DecoderLayer
 from regard.models.sampling import Sampling
 from regard.models.translators.base import Hypothesis
 from regard.models.translators.beam import hypotheses, translate_batch
-from regard.models.translators.native import NativeState
+from regard.models.translators.native import NativeState, NativeTranslator
 from regard.models.translators.sample import sample_batch
-from regard.models.translators.transformer import Transformer, TransformerState
+from regard.models.translators.transformer import Transformer
 from regard.pieces.tokenizer import EOS
 from regard.record import record
 from regard.store.weights import named_weights, packed, set_weights, unpacked
@@ -43,8 +44,14 @@ def no_gradients() -> Iterator[None]:
         yield
 
 
-def single(**changes: Any) -> Transformer:
-    made = model("transformer", **changes).float()
+def single(name: str = "transformer", **changes: Any) -> NativeTranslator:
+    made = model(name, **changes).float()
+    assert isinstance(made, NativeTranslator)
+    return made
+
+
+def transformer(**changes: Any) -> Transformer:
+    made = single(**changes)
     assert isinstance(made, Transformer)
     return made
 
@@ -55,13 +62,14 @@ def layer(made: Transformer, number: int) -> DecoderLayer:
     return found
 
 
-def run(made: Transformer, threads: int = 1) -> list[tuple[Tensor, Tensor]]:
+def run(made: NativeTranslator, threads: int = 1) -> list[tuple[Tensor, Tensor]]:
     """Steps of hypotheses that part, end and change places; logits and weights of each."""
     b = batch((5, 1, 3, 4), (4, 3, 6, 2))
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
-        state = made.start(b.source, b.source_lengths, layer=1)
+        layer = 1 if isinstance(made, Transformer) else None
+        state = made.start(b.source, b.source_lengths, layer=layer)
         found = [made.step(state, b.target[:, 0])]
         for chosen in (
             [[0, 0, 0], [1, 1, 1], [2, 2, 2], [3, 3, 3]],
@@ -74,7 +82,8 @@ def run(made: Transformer, threads: int = 1) -> list[tuple[Tensor, Tensor]]:
             found.append(made.step(state, 4 + (rows.flatten() * 7) % 19))
     finally:
         torch.set_num_threads(before)
-    return [(step.logits, step.weights) for step in found if step.weights is not None]
+    nowhere = torch.zeros(1, dtype=found[0].logits.dtype)
+    return [(step.logits, nowhere if step.weights is None else step.weights) for step in found]
 
 
 def compare(
@@ -86,26 +95,40 @@ def compare(
             torch.testing.assert_close(one.double(), other, rtol=0, atol=within)
 
 
-def shipped(made: Transformer) -> Transformer:
+def shipped(made: NativeTranslator) -> NativeTranslator:
     """The same with weights of 8 bits."""
     set_weights(made, unpacked(packed(named_weights(made))), "packed")
     return made
 
 
-every_shape = pytest.mark.parametrize(
-    "changes",
-    [{}, {"norm": "post"}, {"activation": "silu"}, {"width": 38, "heads": 1, "tied": True}],
-    ids=str,
-)
+RECURRENT = ("bahdanau", "encoder-decoder", "word-by-word")
+DESIGNS = ("transformer", *RECURRENT)
+SHAPES: list[tuple[str, dict[str, Any]]] = [
+    *(
+        ("transformer", changes)
+        for changes in (
+            {},
+            {"norm": "post"},
+            {"activation": "silu"},
+            {"width": 38, "heads": 1, "tied": True},
+        )
+    ),
+    *(
+        (name, changes)
+        for name in RECURRENT
+        for changes in ({"tied": True}, {"width": 19, "hidden": 37, "readout": 17})
+    ),
+]
+every_shape = pytest.mark.parametrize(("name", "changes"), SHAPES, ids=str)
 
 
 @pytest.mark.parametrize("variant", variants())
 @every_shape
 def test_every_variant_is_the_modules_in_float64(
-    variant: str, changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    variant: str, name: str, changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(SWITCH, variant)
-    made = single(**changes)
+    made = single(name, **changes)
     b = batch()
     assert isinstance(made.start(b.source, b.source_lengths), NativeState)
     compare(run(made), run(copy.deepcopy(made).double()))
@@ -114,10 +137,10 @@ def test_every_variant_is_the_modules_in_float64(
 @pytest.mark.parametrize("variant", variants())
 @every_shape
 def test_every_variant_takes_weights_of_8_bits(
-    variant: str, changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    variant: str, name: str, changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(SWITCH, variant)
-    made = shipped(single(**changes))
+    made = shipped(single(name, **changes))
     found, exact = run(made), run(copy.deepcopy(made).double())
     compare(found, exact, within=1e-3)  # 16 bits of a number, in each of some twenty products
     monkeypatch.setenv(WEIGHTS, "float32")
@@ -136,16 +159,22 @@ def test_weights_become_8_bits_only_if_that_is_wanted(monkeypatch: pytest.Monkey
     compare(rounded, expected, within=0.3)
 
 
-class Stepwise(Transformer):
-    """A design of its own: its searches take their steps one by one."""
+def stepwise(made: NativeTranslator) -> NativeTranslator:
+    """The same as a design whose searches take their steps one by one."""
+    design: Any = type(made)
 
+    class Stepwise(design):  # type: ignore[misc]
+        packed = design.packed
 
-def stepwise(made: Transformer) -> Stepwise:
-    copied = Stepwise(made.config)
+        def search(self, *_: object) -> None:
+            return None
+
+    copied: NativeTranslator = Stepwise(made.config)
     copied.load_state_dict(made.state_dict())
     return copied.eval()
 
 
+@pytest.mark.parametrize("name", DESIGNS)
 @pytest.mark.parametrize("kept", [False, True], ids=["float32", "int8"])
 @given(
     sizes=st.lists(st.integers(1, 6), min_size=1, max_size=5),
@@ -157,9 +186,10 @@ def stepwise(made: Transformer) -> Stepwise:
     where=st.sampled_from([(None, None), (0, 1), (2, None)]),
     threads=st.integers(1, 2),
 )
-@settings(max_examples=15)
+@settings(max_examples=12)
 def test_a_search_in_one_call_is_the_search_step_by_step(
     kept: bool,
+    name: str,
     sizes: list[int],
     beam: int,
     best: int,
@@ -169,10 +199,10 @@ def test_a_search_in_one_call_is_the_search_step_by_step(
     where: tuple[int | None, int | None],
     threads: int,
 ) -> None:
-    made = sharp(kept)
+    made = sharp(name, kept)
     made.vocabulary.bias[EOS] = end
     b = batch(tuple(sizes), tuple(2 for _ in sizes))
-    layer, head = where
+    layer, head = where if name == "transformer" else (None, None)
     asked: dict[str, Any] = {"beam": beam, "best": min(best, beam), "layer": layer, "head": head}
     asked |= {"length_penalty": penalty, "max_length": max_length}
     steps = hypotheses(stepwise(made), b.source, b.source_lengths, **asked)
@@ -186,9 +216,9 @@ def test_a_search_in_one_call_is_the_search_step_by_step(
 
 
 @functools.cache
-def sharp(kept: bool) -> Transformer:
+def sharp(name: str, kept: bool) -> NativeTranslator:
     """One that is sure of what it says, with weights of 32 or 8 bits."""
-    made = single()
+    made = single(name)
     for parameter in made.parameters():
         parameter.mul_(1.7)
     return shipped(made) if kept else made
@@ -202,26 +232,40 @@ def plain(found: list[list[Hypothesis]]) -> list[Any]:
     ]
 
 
+@pytest.mark.parametrize("name", RECURRENT)
+def test_a_recurrent_search_that_meets_no_number_says_so(name: str) -> None:
+    made, b = single(name), batch()
+    first = next(p for key, p in made.named_parameters() if key.endswith("candidate"))
+    first[3, 2] = math.nan
+    with pytest.raises(TrainingError, match="a model's scores must be numbers"):
+        hypotheses(made, b.source, b.source_lengths, beam=2)
+
+
 def test_a_search_that_meets_no_number_says_so() -> None:
-    made, b = single(), batch()
+    made, b = transformer(), batch()
     layer(made, 1).feedforward.inner.weight[3, 2] = math.nan
     with pytest.raises(TrainingError, match="a model's scores must be numbers"):
         hypotheses(made, b.source, b.source_lengths, beam=2)
-    whole = shipped(single())
+    whole = transformer()
+    shipped(whole)
     layer(whole, 1).feedforward.inner.bias[3] = math.inf
     with pytest.raises(TrainingError, match="a model's scores must be numbers"):
         hypotheses(whole, b.source, b.source_lengths, beam=2)
 
 
-def test_threads_change_no_bit() -> None:
-    made = single()
+@pytest.mark.parametrize("name", DESIGNS)
+def test_threads_change_no_bit(name: str) -> None:
+    made = single(name)
     for one, two in zip(run(made, 1), run(made, 3), strict=True):
         assert torch.equal(one[0], two[0])
         assert torch.equal(one[1], two[1])
 
 
-def test_searches_and_samples_are_those_of_the_modules(monkeypatch: pytest.MonkeyPatch) -> None:
-    made, b = single(), batch()
+@pytest.mark.parametrize("name", DESIGNS)
+def test_searches_and_samples_are_those_of_the_modules(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, b = single(name), batch()
     for parameter in made.parameters():
         parameter.mul_(1.7)
 
@@ -238,15 +282,42 @@ def test_searches_and_samples_are_those_of_the_modules(monkeypatch: pytest.Monke
 
 
 def by_modules(made: nn.Module) -> bool:
-    assert isinstance(made, Transformer)
+    assert isinstance(made, NativeTranslator)
     b = batch()
-    state = made.start(b.source, b.source_lengths)
-    assert isinstance(state, NativeState | TransformerState)
-    return isinstance(state, TransformerState)
+    return not isinstance(made.start(b.source, b.source_lengths), NativeState)
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_a_design_of_its_own_gets_its_own_methods(name: str) -> None:
+    made = single(name)
+    assert not by_modules(made)
+    vars(made)["state_of"] = made.state_of
+    assert by_modules(made)
+    design: Any = type(made)
+    derived: NativeTranslator = type("Derived", (design,), {})(made.config).eval()
+    assert by_modules(derived)
+    del vars(made)["state_of"]
+    readout = made.get_submodule("readout")
+    hook = readout.register_forward_hook(lambda *_: None)
+    assert by_modules(made)
+    hook.remove()
+    assert not by_modules(made)
+
+
+def test_a_word_that_is_erased_is_erased() -> None:
+    made, b = single("bahdanau"), batch((5,), (4,))
+    before = hypotheses(made, b.source, b.source_lengths)[0][0]
+    with regard.intervene(made) as hands:
+        hands.mask(key=2, kind="cross")
+        after = hypotheses(made, b.source, b.source_lengths)[0][0]
+    assert before.weights is not None
+    assert after.weights is not None
+    assert before.weights[:, 2].min() > 0
+    assert after.weights[:, 2].max() == 0
 
 
 def test_whoever_looks_inside_gets_the_modules() -> None:
-    made = single()
+    made = transformer()
     assert not by_modules(made)
     with torch.enable_grad():
         assert by_modules(made)
@@ -274,16 +345,16 @@ def test_a_part_of_another_class_gets_the_modules() -> None:
         def forward(self, x: Tensor) -> Tensor:
             return 2 * super().forward(x)
 
-    made = single()
+    made = transformer()
     layer(made, 0).feedforward.inner = Doubled(10, 17)
     assert by_modules(made)
-    made = single()
+    made = transformer()
     layer(made, 0).feedforward.inner.forward = lambda x: x  # type: ignore[assignment, method-assign]
     assert by_modules(made)
 
 
 def test_changed_weights_are_seen() -> None:
-    made = single()
+    made = transformer()
     linear = layer(made, 0).feedforward.inner
 
     def same() -> None:
@@ -323,7 +394,7 @@ def test_damaged_tokens_and_copies() -> None:
 
 
 def test_a_long_translation_goes_beyond_the_table_of_positions() -> None:
-    made, b = single(), batch((1,), (2,))
+    made, b = transformer(), batch((1,), (2,))
     made.vocabulary.bias[3] = -1e4
     (found,) = translate_batch(made, b.source, b.source_lengths, max_length=300)
     assert len(found.ids) == 300

@@ -25,8 +25,9 @@ def test_bars_are_as_wide_as_their_pieces_and_as_high_as_their_weights() -> None
 def test_a_sound_up_to_its_end(tmp_path: Path) -> None:
     loudness = np.arange(36, dtype=np.float32).reshape(4, 9)
     weights = np.array([0.2, 0.3, 0.5], np.float32)
-    figure = draw_spans(spans(loudness, 3, 0.01), weights, None, "t", 6)
+    figure = draw_spans(spans(loudness, 3, 0.01, until=6), weights, None, "t", 6)
     assert figure.axes[0].images[0].get_array().shape == (4, 6)
     assert len(figure.axes[1].containers[0]) == 2
+    assert figure.axes[1].get_xlabel().startswith("and 50.0% to padding behind the end")
     save_spans(spans(loudness, 3, 0.01), weights, None, "t", tmp_path / "a.png", "png")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")

@@ -44,7 +44,7 @@ def test_a_curve_the_piece_and_its_weights() -> None:
 def test_a_sound_up_to_its_end() -> None:
     loudness = np.zeros((4, 9), np.float32)
     loudness[0] = 1
-    sound = spans(loudness, 3, 0.01)
+    sound = spans(loudness, 3, 0.01, until=5)
     piped = printed(sound, [0.2, 0.3, 0.5], terminal=False, until=5)
     assert "▀" not in piped
     assert "50.0% of the weight goes to the 1 pieces behind the sound's end" in " ".join(

@@ -142,6 +142,7 @@ export function nameOf(of, within = subject()) {
 export function layerName(of, within = subject()) {
   const { name, number, kind, part } = of.data;
   if (name === "words") return t("Word alignment");
+  if (name === "copied") return t("Copied from the source");
   if (name === "alignment") return t("Alignment");
   if (name === "readout") return t("Decision");
   if (within.layers.length === 1 && name !== `layer ${number}`)
