@@ -60,7 +60,7 @@ RUNS = (
     Run("scans", (80, 50), "", "--rounds 2"),
     Run("recurrent", (120, 30), "", "--rounds 5 --step"),
     Run("recurrent", (40, 30), "--step", "--rounds 5", (("REGARD_KERNEL", "off"),)),
-    Run("start", (60, 30), "", "--rounds 2"),
+    Run("start", (70, 70)),
     Run("attend", (60, 20), "", "--rounds 20"),
     Run("record", (30, 10), "", "--rounds 200"),
     Run("long", (700, 600)),
@@ -172,7 +172,7 @@ def run(one: Run, kept: Path) -> str:
     if code and not goals:
         return f"{one.command}: exit code {code}"
     with kept.open("a", encoding="utf-8") as file:
-        lines: list[Any] = goals or [None]  # one that has no goals was run all the same
+        lines: list[Any] = [*goals] if goals else [None]  # one without goals was run all the same
         file.writelines(json.dumps({"run": one.command, "goal": goal}) + "\n" for goal in lines)
     return ""
 
