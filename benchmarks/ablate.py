@@ -3,19 +3,22 @@
     python benchmarks/ablate.py [--tokens 64,256] [--rounds N] [--threads N]
 
 GPT-2's shape with random weights (12 layers x 12 heads, width 768): the probability of the next
-word without each of its 144 heads. The same numbers in four ways, in turn:
+word without each of its 144 heads. The same numbers in five ways, in turn:
 
-    hooked     Hugging Face's model, for each head one pass with a hook before the projection of
-               its layer that sets the head's part to zero; scores of the last position alone
-    lens       the same with TransformerLens's bridge (pip install transformer-lens), if it is there
+    hooked     Hugging Face's model as people call it, `model(ids)`: for each head one pass with a
+               hook before the projection of its layer that sets the head's part to zero; scores of
+               all positions
+    last       the same, and told to score the last position alone (`logits_to_keep=1`)
+    lens       the same as hooked by TransformerLens's hooks (pip install transformer-lens), if it
+               is there: its bridge over this model, else a HookedTransformer of this shape
     regard     the engine of `regard ablate`: the heads of a layer as one batch, from it on, its
                attention shared
     estimate   one backward pass for all heads
 
 The peers' time is that of some of their passes, spread over all layers, times 144 / how many: each
 pass does the same work. Times are of the processor, not of the clock, so that others on the machine
-count less. Exits with 1 if a goal is missed: 5 times at 64 tokens, 3 at 256, and 50
-times for the estimate.
+count less. Exits with 1 if a goal is missed: 5 times as fast as `hooked` at 64 tokens, 3 at 256,
+and 50 times for the estimate.
 """
 
 from __future__ import annotations
@@ -38,6 +41,7 @@ from regard.inside.textmodel import TextModel
 from regard.pieces.pieces import Pieces
 
 LAYERS, HEADS, WIDTH, PASSES = 12, 12, 768, 12
+PEERS = ("hooked", "last", "lens")
 GOALS = {64: 5.0, 256: 3.0}
 FASTER = 50.0
 
@@ -71,11 +75,15 @@ def measure(model: Any, length: int, rounds: int) -> list[Goal]:
     ids = torch.randint(0, model.config.vocab_size, (length,)).tolist()
     text = TextModel("gpt2", model, Letters(), None, model.config)
     trial = WordTrial(text, Pieces.plain([str(i) for i in ids], ids), None)
-    ways: dict[str, Callable[[], Tensor]] = {"hooked": lambda: hooked(model, trial)}
-    if (lens := bridge(model)) is not None:
+    ways: dict[str, Callable[[], Tensor]] = {
+        "hooked": lambda: hooked(model, trial),
+        "last": lambda: hooked(model, trial, logits_to_keep=1),
+    }
+    lens, same = bridge(model)
+    if lens is not None:
         ways["lens"] = lambda: lensed(lens, trial)
     else:
-        print("TransformerLens: not measured here (pip install transformer-lens; it needs the hub)")
+        print("TransformerLens: not measured here (pip install transformer-lens)")
     ways["regard"] = lambda: ours(trial)
     ways["estimate"] = lambda: torch.tensor([*estimated(trial, "probability")[1].values()])
     least: dict[str, float] = {}
@@ -85,15 +93,15 @@ def measure(model: Any, length: int, rounds: int) -> list[Goal]:
             start = time.process_time()
             found[name] = ways[name]()
             spent = time.process_time() - start
-            spent *= LAYERS * HEADS / PASSES if name in ("hooked", "lens") else 1
+            spent *= LAYERS * HEADS / PASSES if name in PEERS else 1
             least[name] = min(least.get(name, spent), spent)
     print(f"\n{length} tokens: all {LAYERS * HEADS} heads, least of {rounds} rounds")
     for name, spent in least.items():
         print(f"  {name:<9} {spent:8.2f} s   {least['hooked'] / spent:6.1f} times as fast")
-    peers = [name for name in ("hooked", "lens") if name in found]
-    for name in peers:
-        apart = float((found[name] - found["regard"][places()]).abs().max())
-        print(f"  regard and {name} differ by at most {apart:.1e} in probability")
+    for name in [name for name in PEERS if name in found and (name != "lens" or same)]:
+        some = found["regard"][places()]
+        apart = float(((found[name] - some) / some).abs().max())
+        print(f"  regard and {name} differ by at most {apart:.1e} of a probability")
     ratio, faster = (least["hooked"] / least[name] for name in ("regard", "estimate"))
     what = f"as fast as a hook for each head, {length} tokens"
     goals = [Goal(f"`ablate`, estimated: {what}", faster, FASTER, " x")]
@@ -108,7 +116,7 @@ def places() -> list[int]:
 
 
 @torch.inference_mode()
-def hooked(model: Any, trial: WordTrial) -> Tensor:
+def hooked(model: Any, trial: WordTrial, **options: int) -> Tensor:
     """Some passes of the usual way."""
     values = []
     for place in places():
@@ -121,21 +129,36 @@ def hooked(model: Any, trial: WordTrial) -> Tensor:
             return (context,)
 
         hook = model.transformer.h[layer].attn.c_proj.register_forward_pre_hook(remove)
-        output = model(torch.tensor([trial.pieces.ids]), use_cache=False, logits_to_keep=1)
+        output = model(torch.tensor([trial.pieces.ids]), use_cache=False, **options)
         hook.remove()
         values.append(output.logits[0, -1].softmax(-1)[trial.wanted[0]])
     return torch.stack(values)
 
 
-def bridge(model: Any) -> Any:
-    """The same model under TransformerLens's bridge; None if that is not installed, or does not get
-    the configuration that it asks the hub for."""
+def bridge(model: Any) -> tuple[Any, bool]:
+    """TransformerLens's model of this shape, and whether it is this one: its bridge over it, or,
+    where that asks the hub for a configuration, one of its own; None if it is not installed."""
+    try:
+        import transformer_lens as lens
+    except ImportError:
+        return None, False
     try:
         from transformer_lens.model_bridge import TransformerBridge
 
-        return TransformerBridge.boot_transformers("gpt2", hf_model=model, device="cpu")
+        return TransformerBridge.boot_transformers("gpt2", hf_model=model, device="cpu"), True
     except (ImportError, OSError):
-        return None
+        kinds: Any = lens
+        shape = kinds.HookedTransformerConfig(
+            n_layers=LAYERS,
+            n_heads=HEADS,
+            d_model=WIDTH,
+            d_head=WIDTH // HEADS,
+            d_vocab=model.config.vocab_size,
+            n_ctx=model.config.n_positions,
+            act_fn="gelu_new",
+            device="cpu",
+        )
+        return kinds.HookedTransformer(shape).eval(), False
 
 
 @torch.inference_mode()

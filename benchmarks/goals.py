@@ -1,10 +1,13 @@
 """What each benchmark is to reach, and whether it did: ``make bench``.
 
-    python benchmarks/goals.py [NAME …]        # all benchmarks that have goals, or these
+    python benchmarks/goals.py [NAME …] [--short]        # all benchmarks that have goals, or these
 
-Runs them one after another, each in a process of its own, and ends with one table of every goal,
-its figure and whether it is met. There is no allowance for noise: a benchmark repeats, in several
-processes where it matters, and its best figure counts. What cannot run here says so. Exits with 1
+Runs them one after another, each in a process of its own that has a limit of time, and ends with
+one table of every goal, its figure and whether it is met. How long they take together is told
+before. There is no allowance for noise: a benchmark repeats, in several processes where it matters,
+and its best figure counts. What cannot run here says so. With ``--kept FILE`` goals are added to a
+file, and benchmarks that stand in it are not run again: a run can be made in parts. With
+``--short`` each repeats less: a figure that is missed then may be met in the long run. Exits with 1
 if a goal is not met or a benchmark fails.
 """
 
@@ -16,19 +19,60 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 FILE = "REGARD_GOALS"
 """The environment variable that names the file to which a benchmark adds its goals."""
-BENCHMARKS = {
-    "kernel": (["--variant", "avx2"], ["--variant", "avx512"]),
-    "gradient": (["--variant", "avx2"], ["--variant", "avx512"]),
-    **{name: ([],) for name in ("translate", "recurrent", "long", "start", "ablate", "look")},
-    **{name: ([],) for name in ("attend", "record", "page", "live", "serve", "recall")},
-}
-"""By name, the arguments of each run."""
+
+
+class Run(NamedTuple):
+    """A benchmark with arguments, and the seconds it takes on two cores, long and short."""
+
+    name: str
+    seconds: tuple[int, int]
+    arguments: str = ""
+    short: str = ""
+    environment: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def command(self) -> str:
+        """As a person would type it."""
+        before = [f"{name}={value}" for name, value in self.environment]
+        return " ".join((*before, f"benchmarks/{self.name}.py", *self.arguments.split()))
+
+    def shortened(self) -> Run:
+        arguments = f"{self.arguments} {self.short}".strip()
+        return self._replace(arguments=arguments, seconds=self.seconds[1:] * 2)
+
+
+FEW = "--processes 1 --rounds 12"
+RUNS = (
+    Run("kernel", (200, 50), "--variant avx2", FEW),
+    Run("kernel", (200, 50), "--variant avx512", FEW),
+    Run("gradient", (150, 30), "--variant avx2", FEW),
+    Run("gradient", (150, 30), "--variant avx512", FEW),
+    Run("translate", (90, 40), "--variant avx2", "--rounds 3 --no-training --no-huggingface"),
+    Run("translate", (90, 40), "--variant avx512", "--rounds 3 --no-training --no-huggingface"),
+    Run("scans", (80, 50), "", "--rounds 2"),
+    Run("recurrent", (120, 30), "", "--rounds 5 --step"),
+    Run("recurrent", (40, 30), "--step", "--rounds 5", (("REGARD_KERNEL", "off"),)),
+    Run("start", (70, 70)),
+    Run("attend", (60, 20), "", "--rounds 20"),
+    Run("record", (30, 10), "", "--rounds 200"),
+    Run("long", (700, 600)),
+    Run("ablate", (300, 60), "", "--tokens 64 --rounds 1"),
+    Run("look", (150, 100), "", "--rounds 1"),
+    Run("page", (60, 60)),
+    Run("live", (120, 40), "", "--sentences 12 --lines 500"),
+    Run("serve", (90, 90)),
+    Run("recall", (60, 60)),
+)
+PATIENCE = 5
+"""A benchmark that takes so many times as long as it should is ended."""
 
 
 @dataclass(frozen=True)
@@ -82,29 +126,55 @@ def table(goals: Iterable[Goal]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
-    names = parser.parse_args().names or list(BENCHMARKS)
-    failed = []
+    known = sorted({one.name for one in RUNS})
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(known))
+    parser.add_argument("--short", action="store_true", help="repeat less")
+    parser.add_argument("--kept", type=Path, help="a file of goals, for a run in parts")
+    options = parser.parse_args()
+    if strange := set(options.names) - set(known):
+        parser.error(f"known are {', '.join(known)}, got {', '.join(sorted(strange))}")
     with tempfile.TemporaryDirectory() as folder:
-        kept = Path(folder) / "goals.jsonl"
+        kept = options.kept or Path(folder) / "goals.jsonl"
         kept.touch()
-        for name in names:
-            for arguments in BENCHMARKS[name]:
-                failed += run(name, arguments, kept)
-        goals = [Goal(**json.loads(line)) for line in kept.read_text("utf-8").splitlines()]
+        done = {line["run"] for line in read(kept)}
+        every = [one.shortened() if options.short else one for one in RUNS]
+        runs = [one for one in every if not options.names or one.name in options.names]
+        runs = [one for one in runs if one.command not in done]
+        minutes = sum(one.seconds[0] for one in runs) / 60
+        print(f"{len(runs)} benchmarks, about {minutes:.0f} minutes on a quiet machine", flush=True)
+        failed = [why for one in runs if (why := run(one, kept))]
+        goals = [Goal(**line["goal"]) for line in read(kept) if line["goal"]]
     print(f"\n== goals\n\n{table(goals)}")
-    print(*(f"\nFAILED: {command}" for command in failed), sep="")
+    print(*(f"\nFAILED: {why}" for why in failed), sep="")
     return int(bool(failed) or any(goal.met is False for goal in goals))
 
 
-def run(name: str, arguments: list[str], kept: Path) -> list[str]:
-    """Run a benchmark, which adds to ``kept``; its command if it failed, but for missed goals."""
-    script = str(Path(__file__).with_name(f"{name}.py"))
-    print(f"\n== benchmarks/{name}.py {' '.join(arguments)}", flush=True)
-    before = kept.stat().st_size
-    environment = {**os.environ, FILE: str(kept)}
-    code = subprocess.run([sys.executable, script, *arguments], env=environment).returncode
-    return [f"{name}.py {' '.join(arguments)}"] if code and kept.stat().st_size == before else []
+def read(kept: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in kept.read_text("utf-8").splitlines()]
+
+
+def run(one: Run, kept: Path) -> str:
+    """Run a benchmark and add its goals to ``kept``; why it failed, but for missed goals."""
+    script = str(Path(__file__).with_name(f"{one.name}.py"))
+    print(f"\n== {one.command}", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        told = Path(folder) / "goals.jsonl"
+        told.touch()
+        environment = {**os.environ, **dict(one.environment), FILE: str(told)}
+        command = [sys.executable, script, *one.arguments.split()]
+        began, limit = time.monotonic(), PATIENCE * one.seconds[0]
+        try:
+            code = subprocess.run(command, env=environment, timeout=limit).returncode
+        except subprocess.TimeoutExpired:
+            return f"{one.command}: not done after {limit} s"
+        print(f"-- {time.monotonic() - began:.0f} s", flush=True)
+        goals = read(told)
+    if code and not goals:
+        return f"{one.command}: exit code {code}"
+    with kept.open("a", encoding="utf-8") as file:
+        lines: list[Any] = [*goals] if goals else [None]  # one without goals was run all the same
+        file.writelines(json.dumps({"run": one.command, "goal": goal}) + "\n" for goal in lines)
+    return ""
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """regard.attend with gradients against PyTorch's fused attention, forward and back together.
 
     python benchmarks/gradient.py [--variant avx2] [--threads 1,2] [--processes N] [--rounds N]
+                                  [--only 64,4,20,32 …]
 
 The shapes are those of the package's models in training: batch 64, 4 heads, 10 to 60 tokens; all
 keys, causal, and padded (a boolean mask of the keys, sentences of half to full length). Then longer
@@ -40,10 +41,12 @@ def main() -> int:
     parser.add_argument("--threads", default="1,2", help="thread counts (default 1,2)")
     parser.add_argument("--processes", type=int, default=3, help="best of so many (default 3)")
     parser.add_argument("--rounds", type=int, default=30, help="turns (default 30)")
+    parser.add_argument("--only", nargs="+", help="these shapes: batch,heads,tokens,width")
     parser.add_argument("--measure", type=int, help=argparse.SUPPRESS)  # a process of its own
     options = parser.parse_args()
     if options.measure:
-        print(json.dumps([asdict(line) for line in measure(options.measure, options.rounds)]))
+        lines = measure(options.measure, options.rounds, options.only)
+        print(json.dumps([asdict(line) for line in lines]))
         return 0
     kernel = library.load(library.PATH, options.variant)
     counts = [int(n) for n in options.threads.split(",")]
@@ -105,14 +108,15 @@ def goals(variant: str, threads: int, lines: list[Line]) -> list[Goal]:
     return found
 
 
-def measure(threads: int, rounds: int) -> list[Line]:
-    """Every shape and mask, in this process, by the kernel that its environment asks for."""
+def measure(threads: int, rounds: int, only: list[str] | None) -> list[Line]:
+    """Every shape, or ``only`` these, in this process, by the kernel its environment asks for."""
     torch.set_num_threads(threads)
     torch.manual_seed(0)
     return [
         measured(shape, name, mask, goal, rounds)
         for goal, shapes in ((1.3, MODELS), (1.0, OTHERS))
         for shape in shapes
+        if only is None or ",".join(map(str, shape)) in only
         for name, mask in masks(shape[0], shape[2]).items()
     ]
 

@@ -44,9 +44,9 @@ from regard.recurrent import LSTMN, SelfAttentiveRNN
 from regard.store.shipped import find_translator
 from regard.views.page.file import save_html
 
-TOKENS = (256, 512, 1024, 2048, 4096)
+TOKENS = (512, 1024, 2048, 4096, 8192, 16_384)
 HEADS, HEADS_AT = (2, 4, 8, 16, 32), 512
-LENGTHS = (16, 32, 64, 128, 256, 512)
+LENGTHS = (32, 64, 128, 256, 512, 1024)
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128)
 ENOUGH = 0.3
 """Seconds after which a point is not measured once more."""

@@ -1,6 +1,7 @@
 """regard's native kernel against PyTorch's fused attention, plain and with every statistic.
 
     python benchmarks/kernel.py [--variant avx2] [--threads 1,2] [--processes N] [--rounds N]
+                                [--only 32,8,32,64 …]
 
 Each line: F.scaled_dot_product_attention's time and rate, how many times as fast the kernel is, and
 how many times as fast it is with log-sum-exp, top 8, entropy, received attention and both pooled
@@ -109,10 +110,11 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=40, help="turns of the short shapes")
     parser.add_argument("--threads", default="1,2", help="thread counts (default 1,2)")
     parser.add_argument("--long", action="store_true", help="8,192 tokens too")
+    parser.add_argument("--only", nargs="+", help="these shapes: batch,heads,tokens,width")
     parser.add_argument("--measure", type=int, help=argparse.SUPPRESS)  # a process of its own
     options = parser.parse_args()
     if options.measure:
-        lines = measure(options.measure, options.rounds, options.long)
+        lines = measure(options.measure, options.rounds, options.long, options.only)
         print(json.dumps([asdict(line) for line in lines]))
         return 0
     kernel = library.load(library.PATH, options.variant)
@@ -165,14 +167,21 @@ def goals(variant: str, threads: int, lines: list[Line]) -> list[Goal]:
     return found
 
 
-def measure(threads: int, rounds: int, long: bool) -> list[Line]:
-    """Every case, in this process, by the kernel that its environment asks for."""
+def measure(threads: int, rounds: int, long: bool, only: list[str] | None) -> list[Line]:
+    """Every case, or ``only`` these shapes, in this process, by the kernel its environment asks for."""
     kernel = library.kernel()
     assert kernel is not None
     torch.set_num_threads(threads)
     torch.manual_seed(0)
     with torch.no_grad():
-        return [measured(kernel, case, rounds) for case in cases(long)]
+        found = [case for case in cases(long) if is_asked_for(case.name, only)]
+        return [measured(kernel, case, rounds) for case in found]
+
+
+def is_asked_for(name: str, only: list[str] | None) -> bool:
+    """Whether a line's name begins with one of these shapes; without any, every line is."""
+    shape = name.replace(",", "").split()[:4]
+    return only is None or shape in [text.split(",") for text in only]
 
 
 def cases(long: bool) -> list[Case]:

@@ -6,9 +6,12 @@
               a layer. Goal: at most 1.3 times a plain forward pass over the same text.
     overview  `regard serve smollm2`, a text of 4,032 tokens until its overview is there, and the
               share of a plain pass in it
-    window    a Mistral of random weights (6 layers of 8 heads and 2 key heads of 64, a window of
-              1,024): all that `regard look` computes, at 8,192, 32,768 and 100,000 tokens. Goal:
-              memory beyond the model grows with an exponent of at most 1.1.
+    context   a Llama of random weights (2 layers of 2 heads and 1 key head of 64): all that `regard
+              look` computes, and `regard.observe` alone, which keeps queries and keys, at 8,192,
+              32,768 and 100,000 tokens. Goal: memory beyond the model grows with an exponent of at
+              most 1.1.
+    window    a Mistral with a window of 1,024 at 4,096 and 8,192 tokens: transformers gives it a
+              mask of all pairs
 
 Seconds are of the processor, all threads together: other programs on the machine disturb these
 less than the clock. SmolLM2 is not fetched: without it two parts are not measured.
@@ -37,10 +40,11 @@ from regard.inside.pinned import PINNED
 TOKENS, OVERVIEW = 8000, 4032
 LAYERS, LAYER = 30, 12
 """Of SmolLM2, and the one that is written."""
-LENGTHS = (8192, 32_768, 100_000)
+LENGTHS, WINDOWED = (8192, 32_768, 100_000), (4096, 8192)
 SHARE, EXPONENT = 1.3, 1.1
 """Goals: the command / the pass; growth of memory with the tokens."""
-PARTS = ("page", "overview", "window")
+PARTS = ("page", "overview", "context", "window")
+WAYS = ("look", "observe")
 
 
 TOKENS_OF_STORY = 19
@@ -50,10 +54,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--part", action="append", choices=PARTS, help="only these parts")
     parser.add_argument("--plain", metavar="FILE", help=argparse.SUPPRESS)  # processes of their own
-    parser.add_argument("--window", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--random", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.plain or options.window:
-        print(json.dumps(plain(options.plain) if options.plain else windowed(options.window)))
+    if options.plain or options.random:
+        print(json.dumps(plain(options.plain) if options.plain else of_random(*options.random)))
         return 0
     parts = options.part or PARTS
     goals = []
@@ -62,8 +66,10 @@ def main() -> int:
             goals.append(page(Path(folder)))
         if "overview" in parts:
             overview(Path(folder))
+    if "context" in parts:
+        goals += [growing("llama", way, LENGTHS) for way in WAYS]
     if "window" in parts:
-        goals.append(window())
+        growing("mistral", "look", WINDOWED)
     return tell(goals)
 
 
@@ -117,16 +123,18 @@ def overview(folder: Path) -> None:
     print(f"{alone['cpu']:.1f} s, {alone['cpu'] / (read + shown):.0%} of both together")
 
 
-def window() -> Goal:
+def growing(family: str, way: str, lengths: tuple[int, ...]) -> Goal:
     """Time and memory at each length, each in a process of its own."""
-    print("Mistral, 6 layers x 8 heads of 64, window 1,024, random weights; all statistics")
+    print(f"{way}, {family}, random weights")
     found = []
-    for tokens in LENGTHS:
-        here = own_process("--window", str(tokens))
+    for tokens in lengths:
+        here = own_process("--random", family, way, str(tokens))
         found.append(here["bytes"])
-        print(f"  {tokens:>7,} tokens {here['cpu']:>8.1f} s {here['bytes'] / 1e6:>8.0f} MB")
-    growth = math.log(found[-1] / found[0]) / math.log(LENGTHS[-1] / LENGTHS[0])
-    what = f"memory of a look, {LENGTHS[0]:,} to {LENGTHS[-1]:,} tokens: exponent"
+        cells = f"{here['cpu']:>8.1f} s {here['bytes'] / 1e6:>8.0f} MB"
+        print(f"  {tokens:>7,} tokens {cells}", flush=True)
+    growth = math.log(found[-1] / found[0]) / math.log(lengths[-1] / lengths[0])
+    print(f"  memory grows with an exponent of {growth:.2f}")
+    what = f"memory of {way}, {lengths[0]:,} to {lengths[-1]:,} tokens: exponent"
     return Goal(what, growth, EXPONENT, most=True)
 
 
@@ -145,16 +153,52 @@ def plain(file: str) -> dict[str, float]:
     return {"cpu": clock.cpu, "tokens": len(tokens)}
 
 
-def windowed(tokens: int) -> dict[str, float]:
-    """All that a look computes of random tokens."""
+def of_random(family: str, way: str, count: str) -> dict[str, float]:
+    """A look at so many tokens, or an observation, by a model of random weights."""
     import torch
-    from transformers import MistralConfig, MistralModel
 
+    import regard
     from regard.inside.look.look import look
     from regard.inside.textmodel import TextModel
     from regard.pieces.pieces import Pieces
 
     torch.manual_seed(0)
+    torch.set_num_threads(1)
+    network, config = windowed() if family == "mistral" else long_context()
+    model = TextModel(family, network.eval(), None, None, config)
+    ids = torch.randint(0, config.vocab_size, (int(count),)).tolist()
+    pieces = Pieces.plain([str(i) for i in ids], ids)
+    look(model, pieces.beginning(2048))
+    with Resident() as memory, Clock() as clock:
+        if way == "look":
+            found = look(model, pieces)
+            assert found.done == found.layers
+        else:
+            with regard.observe(network) as observation:
+                model.run(pieces, last=True)
+            assert len(observation.layers) == config.num_hidden_layers
+    return {"cpu": clock.cpu, "bytes": memory.extra}
+
+
+def long_context() -> tuple[Any, Any]:
+    from transformers import LlamaConfig, LlamaModel
+
+    config: Any = LlamaConfig(
+        vocab_size=1000,
+        hidden_size=128,
+        intermediate_size=352,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        max_position_embeddings=max(LENGTHS),
+    )
+    made: Any = LlamaModel(config)
+    return made, config
+
+
+def windowed() -> tuple[Any, Any]:
+    from transformers import MistralConfig, MistralModel
+
     config: Any = MistralConfig(
         vocab_size=1000,
         hidden_size=512,
@@ -165,15 +209,8 @@ def windowed(tokens: int) -> dict[str, float]:
         max_position_embeddings=max(LENGTHS),
         sliding_window=1024,
     )
-    network: Any = MistralModel(config)
-    model = TextModel("mistral", network.eval(), None, None, config)
-    ids = torch.randint(0, config.vocab_size, (tokens,)).tolist()
-    pieces = Pieces.plain([str(i) for i in ids], ids)
-    look(model, pieces.beginning(2048))
-    with Resident() as memory, Clock() as clock:
-        found = look(model, pieces)
-    assert found.done == found.layers
-    return {"cpu": clock.cpu, "bytes": memory.extra}
+    made: Any = MistralModel(config)
+    return made, config
 
 
 def own_process(*arguments: str) -> Any:

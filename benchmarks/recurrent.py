@@ -1,6 +1,7 @@
 """Recurrent self-attention: the written-out gradient against a loop written from the equations.
 
-    python benchmarks/recurrent.py [--rounds N] [--threads N]
+    python benchmarks/recurrent.py [--rounds N] [--threads N] [--step]
+    REGARD_KERNEL=off python benchmarks/recurrent.py --step          (without a compiler)
 
 1. One training step (forward and backward, batch 64, length 64, hidden 300): the goal is a third
    of the time of the straightforward loop, which stacks the tape at each step, projects it, and
@@ -24,6 +25,7 @@ from goals import Goal, tell
 from timing import format_seconds, interleaved
 from torch import Tensor, nn
 
+from regard.attention.kernel.library import kernel
 from regard.cost.peak import peak_bytes
 from regard.recurrent import LSTMN, SelfAttentiveRNN
 from regard.recurrent.reader import Reader
@@ -187,7 +189,8 @@ def compare_steps(every: list[Design], rounds: int) -> list[Goal]:
         for name, time in times.items():
             ratio = time.least / ours.least
             if name == "straightforward loop":
-                what = f"training step of {design.name}, as fast as the straightforward loop"
+                by = "" if kernel() else ", by PyTorch alone"
+                what = f"training step of {design.name}{by}, as fast as the straightforward loop"
                 goals.append(Goal(what, ratio, GOAL, " x"))
             print(
                 f"    {name:<34} {format_seconds(time.least):>9} {format_seconds(time.median):>9} "
@@ -246,10 +249,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=10, help="turns of each way (default 10)")
     parser.add_argument("--threads", type=int, default=1, help="of PyTorch's (default 1)")
+    parser.add_argument("--step", action="store_true", help="the first part alone")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     print(f"torch {torch.__version__}, {options.threads} thread(s), float32, interleaved rounds\n")
     every = designs()
+    if options.step:
+        return tell(compare_steps(every[:2], options.rounds))
     goals = compare_steps(every, options.rounds) + compare_memory(every)
     compare_lengths(every, options.rounds)
     return tell(goals)

@@ -6,7 +6,11 @@ Words per second of training (forward and backward), batch 16, hidden 300, one t
 the time of the matrix products alone, each of the size that the loop needs, by PyTorch into ready
 tensors, and of one tanh a pair of words and number forward and one in the gradient, at the rate of
 PyTorch's vectorised tanh on numbers that are in the cache. Sums, gates, softmax and the memory that
-is read for tanh count nothing. The goal is 85 % of it.
+is read for tanh count nothing.
+
+The kernel's own tanh is faster than PyTorch's, which makes this limit a lenient one. The strict
+limit has the same products and the tanh of the kernel itself, over a tape that stays in the cache,
+at its rate forward for both directions. The goal is 85 % of each.
 """
 
 from __future__ import annotations
@@ -15,12 +19,18 @@ import argparse
 from collections.abc import Callable
 
 import torch
+from goals import Goal, tell
 from recurrent import FEWER, HIDDEN, LENGTHS, designs, training
 from timing import interleaved
 from torch import Tensor
 
+from regard.attention.kernel.additive import AdditiveLook
+from regard.attention.kernel.library import kernel
+
 GOAL = 0.85
 CACHED = 1 << 12
+SLOTS = 256
+"""Of the tape over which the kernel's own tanh is measured: 300 KB of keys."""
 
 
 def product(rows: int, ins: int, outs: int, times: int = 1) -> Callable[[], None]:
@@ -51,15 +61,34 @@ def looks(n: int, width: int) -> Callable[[], None]:
     return run
 
 
+def values_of_tanh(n: int) -> int:
+    """Every pair and number, forward and in the gradient."""
+    return FEWER * n * (n - 1) // 2 * HIDDEN * 2
+
+
 def bent(n: int) -> Callable[[], None]:
-    """tanh of every pair and number, forward and in the gradient."""
+    """All of them by PyTorch."""
     x: Tensor = torch.randn(CACHED)
     out = torch.empty(CACHED)
-    times = FEWER * n * (n - 1) // 2 * HIDDEN * 2 // CACHED
 
     def run() -> None:
-        for _ in range(times):
+        for _ in range(values_of_tanh(n) // CACHED):
             torch.tanh(x, out=out)
+
+    return run
+
+
+def bent_by_kernel(n: int) -> Callable[[], None]:
+    """All of them by the kernel, each as part of a score; there is nothing to mix."""
+    it = kernel()
+    assert it is not None
+    keys, query, v = torch.randn(1, SLOTS, HIDDEN), torch.randn(1, 1, HIDDEN), torch.randn(HIDDEN)
+    values, weights, mixed = torch.ones(1, SLOTS, 1), torch.empty(1, 1, SLOTS), torch.empty(1, 1, 1)
+    look, seen = AdditiveLook(it, keys, query, v, values, weights, mixed), slice(0, SLOTS)
+
+    def run() -> None:
+        for _ in range(max(1, values_of_tanh(n) // (SLOTS * HIDDEN))):
+            look.look(0, seen)
 
     return run
 
@@ -81,7 +110,7 @@ def parts(name: str, n: int) -> dict[str, Callable[[], None]]:
         "their weights' gradients": product(recurrent + 2 * h, words, h),
         "looks": looks(n, 2 * h if lstmn else h),
         "tanh": bent(n),
-    }
+    } | ({} if kernel() is None else {"kernel's tanh": bent_by_kernel(n)})
 
 
 def main() -> int:
@@ -92,26 +121,32 @@ def main() -> int:
     torch.set_num_threads(1)
     print(f"torch {torch.__version__}, one thread, best of {options.rounds} interleaved rounds")
     print(
-        f"{'words/s of training':<40} {'length':>6} {'regard':>8} {'limit':>8}   share   of it tanh"
+        f"{'words/s of training':<37} {'length':>6} {'regard':>8}    limit   share   strict   share"
     )
-    fine = True
+    goals = []
     for design in designs()[:2]:
         for n in options.lengths:
             ours = training(*design.runs()["regard"], n, FEWER)
-            times = interleaved(
-                {"regard": ours, **parts(design.name, n)}, rounds=options.rounds, seconds=0
+            ways = {"regard": ours, **parts(design.name, n)}
+            times = interleaved(ways, rounds=options.rounds, seconds=0)
+            found = {name: time.least for name, time in times.items()}
+            taken, tanh, own = (
+                found.pop("regard"),
+                found.pop("tanh"),
+                found.pop("kernel's tanh", None),
             )
-            taken = times.pop("regard").least
-            least = sum(time.least for time in times.values())
-            share, words = least / taken, n * FEWER
-            fine &= share >= GOAL
-            print(
-                f"{design.name:<40} {n:>6} {words / taken:>8,.0f} {words / least:>8,.0f}  "
-                f"{share:>5.0%}    {times['tanh'].least / least:>6.0%}"
-                f"{'' if share >= GOAL else '   NOT MET'}",
-                flush=True,
-            )
-    return 0 if fine else 1
+            products = sum(found.values())
+            limits = {"": products + tanh, " strict": None if own is None else products + own}
+            print(f"{design.name:<37} {n:>6} {n * FEWER / taken:>8,.0f}", end="")
+            for name, least in limits.items():
+                what = f"training of {design.name}, {n} words, share of the{name} limit"
+                share = None if least is None else least / taken
+                goals.append(Goal(what, share, GOAL))
+                print(
+                    " –" if least is None else f" {n * FEWER / least:>8,.0f} {share:>7.0%}", end=""
+                )
+            print(flush=True)
+    return tell(goals)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,8 @@ MOST_HALF = 60
 """Connections with half a head that one hostile client holds open."""
 HEAD_PATIENCE = 7.0
 """Seconds after which the server must have closed them."""
+PATIENCE = 600
+"""Seconds for an answer; other programs on the machine may stand in the way."""
 STORY = "The animal didn't cross the street because it was too tired, and the street was wide. "
 
 
@@ -40,7 +42,7 @@ def ask(address: str, path: str, body: Any = None, method: str | None = None) ->
         address + path, data, {"content-type": "application/json"}, method=method
     )
     try:
-        with urllib.request.urlopen(request, timeout=120) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return answer.status, answer.read()
     except urllib.error.HTTPError as error:
         return error.code, error.read()

@@ -1,21 +1,27 @@
-"""Training and decoding speed of the Transformer translator, beside its peers, in one run.
+"""Training and decoding speed of the translators, beside their peers, in one run.
 
     python benchmarks/translate.py [--threads 1] [--rounds 5] [--batches 1 8 64] [--file german.txt]
+    python benchmarks/translate.py --variant avx2            (CTranslate2 is held to AVX2 as well)
     python benchmarks/translate.py --pairs deu.txt.gz        (BLEU of each engine as well)
 
 Training: the same shape, batches, dropout and loss as a plain ``nn.Transformer`` loop; tokens/s,
 source and target counted. Decoding: the shipped Transformer, beam 5, beside CTranslate2 and Hugging
 Face's `generate` on the same weights (`regard export`), and on how many sentences they say the
 same. Every engine is given tokens, in the same batches. "regard" multiplies the shipped weights of
-8 bits as they are, "regard, float32" as 32 bits. With --pairs, BLEU of held-out Tatoeba pairs.
+8 bits as they are, "regard, float32" as 32 bits, "modules" is PyTorch's path. With --pairs, BLEU of
+held-out Tatoeba pairs. Then the shipped recurrent translators beside their own modules.
+
+Goals: level with CTranslate2's float32, and at least two thirds of the speed of its int8.
 """
 
 from __future__ import annotations
 
 import argparse
 import copy
+import importlib.util
 import math
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -25,10 +31,14 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F
+from goals import Goal, tell
 from heldout import held_out
+from kernel import HELD
 from timing import interleaved
 from torch import Tensor, nn
 
+from regard.attention.kernel.library import SWITCH as KERNEL
+from regard.attention.kernel.library import found
 from regard.attention.kernel.weights import SWITCH
 from regard.models.translators.base import Translator
 from regard.models.translators.beam import translate_batch
@@ -43,6 +53,9 @@ from regard.vectors.positions import sinusoidal
 
 VOCABULARY, BEAM, SENTENCES = 4000, 5, 64
 EVERYDAY = Path(__file__).parents[1] / "tests" / "store" / "everyday.tsv"
+RECURRENT = ("bahdanau", "encoder-decoder", "word-by-word")
+LEVEL, INT8 = 1.0, 2 / 3
+"""Goals: regard / CTranslate2 in float32, and in 8 bits."""
 Batch = tuple[Tensor, Tensor, Tensor, Tensor]
 
 
@@ -146,6 +159,19 @@ def of_regard(model: Translator, weights: str, sentences: Sentences) -> Said:
     return said
 
 
+def of_modules(model: Translator, sentences: Sentences) -> Said:
+    """Without the kernel."""
+    before = os.environ.get(KERNEL)
+    os.environ[KERNEL] = "off"
+    try:
+        return of_regard(model, "", sentences)
+    finally:
+        if before is None:
+            del os.environ[KERNEL]
+        else:
+            os.environ[KERNEL] = before
+
+
 def of_huggingface(folder: str) -> Callable[[Sentences], Said]:
     """Hugging Face's generate, on the model as ``regard export`` writes it."""
     from transformers import AutoModelForSeq2SeqLM
@@ -202,35 +228,68 @@ def print_bleu(engines: Engines, pairs: list[Pair], tokens: Tokenizer) -> None:
         print(f"  {name:<38} {score.value:>8.2f}   {same:>6,}")
 
 
-def decode(options: argparse.Namespace, folder: str) -> None:
+def decode(options: argparse.Namespace, folder: str) -> list[Goal]:
     """Print the sentences a second of each engine, and on how many it says what regard says."""
     model, tokens = find_translator("transformer")
     ids = read_sentences(options.file, tokens)
-    export("transformer", "ctranslate2", f"{folder}/ctranslate2")
-    export("transformer", "huggingface", f"{folder}/huggingface")
     engines: Engines = {
         "regard": partial(of_regard, model, ""),
         "regard, float32": partial(of_regard, copy.deepcopy(model), "float32"),
-        "CTranslate2, float32": of_ctranslate2(f"{folder}/ctranslate2", "float32", tokens),
-        "CTranslate2, int8": of_ctranslate2(f"{folder}/ctranslate2", "int8", tokens),
+        "regard, modules": partial(of_modules, model),
     }
+    if importlib.util.find_spec("ctranslate2"):
+        export("transformer", "ctranslate2", f"{folder}/ctranslate2")
+        for kind in ("float32", "int8"):
+            engine = of_ctranslate2(f"{folder}/ctranslate2", kind, tokens)
+            engines[f"CTranslate2, {kind}"] = engine
     if options.huggingface:
+        export("transformer", "huggingface", f"{folder}/huggingface")
         engines["Hugging Face generate"] = of_huggingface(f"{folder}/huggingface")
-    print(f"\ndecoding, beam {BEAM}, {len(ids)} sentences of {Path(options.file).name}")
+    goals = []
     for batch in options.batches:
-        sentences = Sentences(ids, batch)
-        own = engines["regard"](sentences)
-        ways = {name: partial(engine, sentences) for name, engine in engines.items()}
-        times = interleaved(ways, rounds=options.rounds)
-        print(f"\nbatch {batch:<3}                 sentences/s   regard is   the same")
-        for name, taken in times.items():
-            same = sum(a == b for a, b in zip(own, engines[name](sentences), strict=True))
-            print(
-                f"  {name:<24} {len(ids) / taken.least:>8,.1f}   "
-                f"{taken.least / times['regard'].least:>7.2f} x   {same:>4} of {len(ids)}"
-            )
+        speeds = compare("transformer", engines, Sentences(ids, batch), options.rounds)
+        for ours, theirs, least in (
+            ("regard, float32", "CTranslate2, float32", LEVEL),
+            ("regard", "CTranslate2, int8", INT8),
+        ):
+            what = f"decoding of the Transformer{options.held}, batch {batch}, {ours} / {theirs}"
+            ratio = speeds[ours] / speeds[theirs] if theirs in speeds else None
+            goals.append(Goal(what, ratio, round(least, 3), " x"))
     if options.pairs:
         print_bleu(engines, held_out(options.pairs, "test", 100_000, 0), tokens)
+    return goals
+
+
+def compare(model: str, engines: Engines, sentences: Sentences, rounds: int) -> dict[str, float]:
+    """Sentences a second of each engine."""
+    own = engines["regard"](sentences)
+    ways = {name: partial(engine, sentences) for name, engine in engines.items()}
+    times = interleaved(ways, rounds=rounds)
+    count = len(sentences.ids)
+    print(f"\n{model}, {count} sentences, beam {BEAM}, batch {sentences.batch}")
+    print("                             sentences/s   regard is   the same")
+    for name, taken in times.items():
+        same = sum(a == b for a, b in zip(own, engines[name](sentences), strict=True))
+        print(
+            f"  {name:<24} {count / taken.least:>14,.1f}   "
+            f"{taken.least / times['regard'].least:>7.2f} x   {same:>4} of {count}",
+            flush=True,
+        )
+    return {name: count / taken.least for name, taken in times.items()}
+
+
+def decode_recurrent(options: argparse.Namespace) -> None:
+    """Print the same of the recurrent translators beside their modules."""
+    for name in RECURRENT:
+        model, tokens = find_translator(name)
+        ids = read_sentences(options.file, tokens)
+        engines: Engines = {
+            "regard": partial(of_regard, model, ""),
+            "regard, float32": partial(of_regard, copy.deepcopy(model), "float32"),
+            "regard, modules": partial(of_modules, model),
+        }
+        for batch in options.batches:
+            compare(name, engines, Sentences(ids, batch), options.rounds)
 
 
 def train(options: argparse.Namespace) -> None:
@@ -252,24 +311,41 @@ def train(options: argparse.Namespace) -> None:
         print(f"  {name:<38} {speed:>10,.0f}   {speeds['regard'] / speed:>8.2f} x")
 
 
-def main() -> None:
+def hold(variant: str) -> None:
+    """Begin anew with everything held to a variant's instructions: libraries ask when they load."""
+    held = {KERNEL: variant, "CT2_FORCE_CPU_ISA": variant.upper(), **HELD.get(variant, {})}
+    if any(os.environ.get(name) != value for name, value in held.items()):
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **held})
+
+
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--batches", type=int, nargs="+", default=[1, 8, 64])
+    parser.add_argument("--variant", default="", choices=["", "avx2", "avx512"])
     parser.add_argument("--file", default=str(EVERYDAY))
     parser.add_argument("--pairs", help="Tatoeba's German-English pairs, for BLEU")
     parser.add_argument("--no-training", dest="training", action="store_false")
     parser.add_argument("--no-huggingface", dest="huggingface", action="store_false")
+    parser.add_argument("--no-recurrent", dest="recurrent", action="store_false")
     options = parser.parse_args()
+    if options.variant:
+        hold(options.variant)
+    options.held = f", {options.variant}" if options.variant else ""
     torch.set_num_threads(options.threads)
     torch.manual_seed(1)
     print(f"{options.threads} threads, best of {options.rounds} rounds, interleaved")
+    it = found()
+    print(f"kernel: {it if isinstance(it, str) else it.variant}")
     if options.training:
         train(options)
     with tempfile.TemporaryDirectory() as folder:
-        decode(options, folder)
+        goals = decode(options, folder)
+    if options.recurrent:
+        decode_recurrent(options)
+    return tell(goals)
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

@@ -69,6 +69,23 @@ def version(tensor: Tensor) -> tuple[int, int]:
     return tensor.data_ptr(), 0 if tensor.is_inference() else tensor._version
 
 
+def one_dnn_product(
+    x: Tensor, matrix: Tensor, bias: Tensor | None, curve: str = "none"
+) -> Tensor | None:
+    """x matrix^T + bias by oneDNN, for x (…, inputs) and ``matrix`` (outputs, inputs), and then the
+    ``curve``: "none", "gelu", "gelu (by tanh)" or "relu". None where PyTorch has no such product.
+
+    PyTorch multiplies float32 by MKL, which is slower than oneDNN on processors of other makers.
+    """
+    name, _, how = curve.partition(" (by ")
+    about = how.rstrip(")") if how else "none" if name == "gelu" else ""
+    try:
+        made: Tensor = torch.ops.mkldnn._linear_pointwise(x, matrix, bias, name, [], about)
+    except (AttributeError, NotImplementedError, RuntimeError):
+        return None
+    return made
+
+
 def compiles() -> bool:
     """Whether anything in this process was ever compiled."""
     return "torch._dynamo" in sys.modules

@@ -169,10 +169,10 @@ def read(
         read_image(model or "fashion", image, json_to, html_to)
         return
     if user is not None:
-        _check_alone("user", "--history, --layer, --head, --json", *unlike, html_to)
+        _check_alone("user", "--history, --layer, --head, --json, --html", *unlike)
         if model is None:
             raise RegardError("no recommender comes with regard: --user needs --model RUN")
-        read_user(model, user, history, layer, head, json_to)
+        read_user(model, user, history, layer, head, json_to, html_to)
         return
     if history is not None:
         raise RegardError("--history goes with --user, whose history is read")

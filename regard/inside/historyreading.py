@@ -18,7 +18,7 @@ from regard.pieces.pieces import Pieces
 from regard.pieces.tokenizer import SPECIAL
 from regard.record import record
 from regard.text import Word
-from regard.trace import Array
+from regard.trace import Array, Trace
 
 AT_ONCE = 32
 """Histories that are read together."""
@@ -41,6 +41,8 @@ class Recommendation:
     attention: Array
     """(layers, heads, pieces): of the last piece, from which all is recommended, its weight of
     every piece; no layers for a design without attention."""
+    trace: Trace
+    """What was noted while it was read."""
 
     def weights(self, layer: int | None = None, head: int | None = None) -> Array | None:
         """(pieces,) of a layer, the last if not given, and a head, the mean if not given."""
@@ -54,11 +56,17 @@ class Recommendation:
 
 @torch.no_grad()
 def recommend(
-    model: LanguageModel, catalogue: Catalogue, history: History, most: int
+    model: LanguageModel,
+    catalogue: Catalogue,
+    history: History,
+    most: int,
+    *,
+    traced: bool = False,
 ) -> Recommendation:
-    """Read the last ``most`` items of a history, and rank what may come next."""
+    """Read the last ``most`` items of a history, and rank what may come next; every step of it is
+    noted if ``traced``."""
     pieces = history_pieces(catalogue, history, most)
-    with record(model.config.model, pieces.labels, only=ATTENTION) as trace:
+    with record(model.config.model, pieces.labels, only=None if traced else ATTENTION) as trace:
         logits = _after(model, [pieces.ids])
     shares = allowed(logits, catalogue, history)[0].softmax(-1)
     order = [i for i in shares.argsort(descending=True, stable=True).tolist() if shares[i] > 0]
@@ -71,6 +79,7 @@ def recommend(
         [catalogue.title(item) for item in items],
         shares[order].tolist(),
         attention_of(trace, pieces.words)[:, :, -1],
+        trace,
     )
 
 

@@ -138,7 +138,11 @@ def open_image(file: str) -> Any:
                     "all: make it smaller"
                 )
             return ImageOps.exif_transpose(picture).convert("RGB")
-    except (UnidentifiedImageError, Image.DecompressionBombError) as error:
+    except Image.DecompressionBombError as error:  # Pillow's own bound, which is above ours
+        raise DataError(
+            f"{file!r} has more than {MOST_PIXELS:,} pixels in all: make it smaller"
+        ) from error
+    except UnidentifiedImageError as error:
         raise DataError(f"{file!r} is no image that Pillow reads: PNG, JPEG, …") from error
     except (OSError, ValueError, SyntaxError) as error:
         raise DataError(f"{file!r} is a damaged image: {first_line(error)}") from error

@@ -10,7 +10,7 @@ from regard.inside.imagemodel import open_image
 from regard.models.images import cut
 from regard.models.reading import LabelReading, label_pieces
 from regard.pieces.image import Patches, patches
-from regard.pieces.series import Series, spans
+from regard.pieces.series import Series, steps
 from regard.store.folder import load_labeller
 from regard.store.shipped import find_folder
 
@@ -45,6 +45,5 @@ def label_series(
     start = max(0, stop - config.places)
     if start == stop:
         raise DataError("there are no steps to read before that time")
-    read = spans(series, 0, start, [1] * (stop - start))
     numbers = torch.from_numpy(series.values[start:stop]).float()
-    return label_pieces(model, numbers, read.pieces, traced=traced)
+    return label_pieces(model, numbers, steps(series, start, stop), traced=traced)

@@ -12,7 +12,8 @@ from regard.text import Word, find_token, not_among
 
 Place = tuple[int, ...]
 """Where a piece stands in the thing: of a text its characters, (start, stop); of an image its box,
-(left, top, right, bottom); of a series or a sound its steps, (start, stop); () is nowhere."""
+(left, top, right, bottom); of a series or a sound its steps, (start, stop); of a history its row,
+(row,); () is nowhere."""
 T = TypeVar("T")
 
 
@@ -39,7 +40,7 @@ class Pieces:
     name: str = ""
     """Its part in what is shown: "source" and "target" where there are two."""
     backdrop: Backdrop | None = field(default=None, compare=False)
-    """The thing, if pieces are drawn on it: an image, a curve, a spectrogram."""
+    """The thing, if pieces are drawn on it: an image, a curve, a spectrogram, a list."""
 
     @classmethod
     def plain(cls, labels: Sequence[str], ids: Sequence[int] = (), name: str = "") -> Pieces:
@@ -155,6 +156,12 @@ class Pieces:
             places=[*self.places, ()],
             ids=[*self.ids, token],
         )
+
+    def told(self, said: Sequence[str]) -> Pieces:
+        """With what was said of each behind its label: "3,5 (bag)"."""
+        labels = [f"{label} ({one})" for label, one in zip(self.labels, said, strict=True)]
+        words = [Word(label, i, i + 1) for i, label in enumerate(labels)]
+        return replace(self, labels=labels, words=words)
 
     def beginning(self, n: int) -> Pieces:
         """The first ``n`` pieces."""

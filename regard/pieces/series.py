@@ -17,6 +17,8 @@ from regard.pieces.pieces import Pieces
 from regard.text import quoted
 
 Numbers = NDArray[np.float64]
+MOST_LINES = 6
+"""Of several channels, drawn one below the other."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,14 @@ class Window:
         )
 
 
+def steps(series: Series, start: int, stop: int) -> Pieces:
+    """Each of these rows as a piece, drawn on the lines of the first channels."""
+    lines = series.values[start:stop, :MOST_LINES].T.astype(np.float32)
+    labels = [series.clock.name(row) for row in range(start, stop)]
+    places = [(i, i + 1) for i in range(stop - start)]
+    return Pieces.of_thing((), labels, places, Backdrop("curve", lines))
+
+
 def window(
     series: Series,
     channel: int,
@@ -141,11 +151,19 @@ class Forecast:
         return [self.past.series.clock.name(stop + i) for i in range(len(self.said))]
 
     @property
-    def whole(self) -> Spans:
-        """What was read and, behind it, the pieces of the forecast."""
+    def whole(self) -> Pieces:
+        """What was read and, behind it, the pieces of the forecast, drawn on both."""
         start, stop = self.past.rows
-        pieces = (stop - start + len(self.said)) // self.patch
-        return spans(self.past.series, self.past.channel, start, [self.patch] * pieces)
+        known = stop - start
+        series, channel = self.past.series, self.past.channel
+        line = np.concatenate([series.values[start:stop, channel], self.said]).astype(np.float32)
+        firsts = range(0, len(line), self.patch)
+        return Pieces.of_thing(
+            (),
+            [series.clock.name(start + first) for first in firsts],
+            [(first, first + self.patch) for first in firsts],
+            Backdrop("curve", line[np.newaxis], since=known),
+        )
 
     @property
     def came(self) -> Numbers:

@@ -110,6 +110,59 @@ def test_the_trace_of_a_sentence(run: Path, tmp_path: Path) -> None:
     assert "--trace takes one sentence, got 2" in done.stderr
 
 
+def test_a_picture_of_the_alignment(run: Path, tmp_path: Path) -> None:
+    png, svg = tmp_path / "a.png", tmp_path / "a.svg"
+    done = translate(run, "der hund isst", "--png", png, "--svg", svg)
+    assert done.stdout == f"the dog eats\nWritten: {png}, {svg}\n"
+    assert png.read_bytes().startswith(b"\x89PNG")
+    assert "hund" in svg.read_text(encoding="utf-8")
+    done = translate(run, "a", "b", "--png", png)
+    assert "--png takes one sentence, got 2" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def pointing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model with a pointer, hardly trained."""
+    folder = tmp_path_factory.mktemp("pointing")
+    pairs = folder / "pairs.tsv"
+    names = [f"{a}{b}o" for a in "bdfgklmnprst" for b in "aeiou"]
+    pairs.write_text("".join(f"here is {n} .\t{n}\n" for n in names), encoding="utf-8")
+    options = "--pointer --size tiny --steps 30 --threads 1 --vocabulary 45 --dropout 0"
+    files = ("--pairs", pairs, "--valid-pairs", pairs, "--test-pairs", pairs)
+    done = regard("train", "translate", *files, *options.split(), "-o", folder / "model")
+    assert done.returncode == 0, done.stderr
+    return folder / "model"
+
+
+def test_a_pointer_tells_what_it_copied(pointing: Path, tmp_path: Path) -> None:
+    assert json.loads((pointing / "config.json").read_text())["model"]["pointer"] is True
+    lines = translate(pointing, "here is bao .", "--alignment").stdout.splitlines()
+    assert [line.split() for line in lines].count(["word", "copied", "from"]) == 1
+    page = tmp_path / "p.html"
+    done = translate(pointing, "here is bao .", "--json", "-", "--html", page)
+    found = json.loads(done.stdout)
+    assert {*found} == {"text", "source", "target", "alignment", "copied", "copied_from", "gate"}
+    sums = np.array(found["copied_from"]).sum(-1)
+    np.testing.assert_allclose(found["copied"], sums, atol=1e-4)
+    assert "Copied from the source: " in page.read_text(encoding="utf-8")
+    shown = regard("evaluate", pointing, "--rouge").stdout
+    assert "pointer: the share of the words' probability that was copied" in shown
+    result = json.loads(regard("evaluate", pointing, "--rouge", "--json", "-").stdout)
+    first, own, right = result["summaries"]
+    assert 0 < own["pointer"] <= 1
+    assert "pointer" not in first | right
+
+
+def test_a_design_without_a_pointer_refuses_one(tmp_path: Path) -> None:
+    (tmp_path / "p.tsv").write_text("a\tb\n" * 9)
+    done = regard(
+        *("train", "translate", "--pairs", tmp_path / "p.tsv", "--model", "lstmn-deep"),
+        *("--pointer", "-o", tmp_path / "run"),
+    )
+    assert done.returncode == 2
+    assert "bahdanau and transformer have one, lstmn-deep has none" in done.stderr
+
+
 def test_evaluate_reports_scores_with_their_signature(run: Path) -> None:
     done = regard("evaluate", run, "--json", "-", "--beam", "1")
     result = json.loads(done.stdout)

@@ -16,6 +16,7 @@ from regard.inside.imagemodel import ImageModel, load_image_model, open_image, s
 from regard.inside.look.look import look
 from regard.pieces.look import LookRequest
 from tests.inside.vision import TINY, save_dino, save_image, save_vit
+from tests.pictures import huge
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +93,14 @@ def test_an_image_that_is_too_large_is_not_unpacked(
     monkeypatch.setattr("regard.inside.imagemodel.MOST_PIXELS", 10_000)
     with pytest.raises(DataError, match=r"120 x 90 pixels, more than 10,000 in all"):
         open_image(str(save_image(tmp_path / "a.png")))
+
+
+def test_an_image_beyond_pillows_own_bound_is_told_so(tmp_path: Path) -> None:
+    """Its header says 900 million pixels, which Pillow refuses before it is asked for its size."""
+    bomb = tmp_path / "bomb.png"
+    bomb.write_bytes(huge())
+    with pytest.raises(DataError, match=r"bomb\.png' has more than 50,000,000 pixels in all"):
+        open_image(str(bomb))
 
 
 def test_a_folder_without_a_processor(tmp_path: Path) -> None:

@@ -64,6 +64,12 @@ def test_what_cannot_be_carried_is_said(tmp_path: Path) -> None:
         carry(str(folder))
     with pytest.raises(FileError, match=r"nor a model that a living page carries \(.*, minilm\)"):
         carry("bahdanu")
+    folder = save_run(tmp_path, "apart")
+    config = json.loads((folder / "config.json").read_text())
+    config["model"]["pointer"] = True
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ConfigError, match=r"a living page's script has no pointer.*apart'"):
+        carry(str(folder))
 
 
 def test_a_run_without_its_test_sentences_asks_for_some(tmp_path: Path) -> None:

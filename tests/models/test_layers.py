@@ -90,3 +90,14 @@ def test_one_token_at_a_time_is_all_at_once(norm: str) -> None:
         assert weights is not None
         assert weights.shape == (3, 2, 1, 5)
         torch.testing.assert_close(weights.sum(-1), torch.ones_like(weights[..., 0]))
+
+
+@norms
+def test_the_cross_attentions_weights_are_added_where_they_are_wanted(norm: str) -> None:
+    made, x, memory = DecoderLayer(Shape(norm)).double().eval(), random(3, 4, 6), random(3, 5, 6)
+    rows, mask, looked = RealRows.of(None, 3, 4), padding(LENGTHS, 5), list[torch.Tensor]()
+    plain = made(rows.gather(x), rows, memory, mask)
+    torch.testing.assert_close(made(rows.gather(x), rows, memory, mask, looked), plain)
+    (weights,) = looked
+    assert weights.shape == (3, 2, 4, 5)
+    torch.testing.assert_close(weights.sum(-1), torch.ones_like(weights[..., 0]))

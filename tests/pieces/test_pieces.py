@@ -64,3 +64,10 @@ def test_pieces_of_which_little_is_known() -> None:
     assert plain.sinks == [True, False]
     assert plain.silent == [False, False]
     assert Pieces.numbered(3).labels == ["0", "1", "2"]
+
+
+def test_what_is_said_of_a_piece_stands_behind_its_label() -> None:
+    told = Pieces.of_thing((), ["0,0", "0,1"], [(0, 0, 3, 5), (3, 0, 6, 5)]).told(["bag", "boot"])
+    assert told.labels == ["0,0 (bag)", "0,1 (boot)"]
+    assert told.words == [Word("0,0 (bag)", 0, 1), Word("0,1 (boot)", 1, 2)]
+    assert told.places == [(0, 0, 3, 5), (3, 0, 6, 5)]

@@ -7,7 +7,7 @@ import pytest
 
 from regard.errors import DataError
 from regard.pieces.clock import read_clock
-from regard.pieces.series import Forecast, Series, spans
+from regard.pieces.series import Forecast, Series, spans, steps
 
 
 def hours(count: int) -> Series:
@@ -60,7 +60,20 @@ def test_what_came_and_the_times_of_a_forecast() -> None:
     made = forecast(np.zeros((1, 1, 2, 2), np.float32))
     assert made.times == [f"2020-01-01 {hour:02d}:00" for hour in (5, 6, 7, 8)]
     assert made.came.tolist() == [10, 12]
-    assert made.whole.pieces.places == [(1, 3), (3, 5), (5, 7), (7, 9)]
+    whole = made.whole
+    assert whole.places == [(0, 2), (2, 4), (4, 6), (6, 8)]
+    assert whole.labels == [f"2020-01-01 {hour:02d}:00" for hour in (1, 3, 5, 7)]
+    assert whole.backdrop is not None
+    assert whole.backdrop.values.tolist() == [[2, 4, 6, 8, 1, 2, 3, 4]]
+    assert whole.backdrop.since == 4
+
+
+def test_each_step_is_a_piece_drawn_on_the_channels() -> None:
+    read = steps(hours(7), 2, 5)
+    assert read.labels == [f"2020-01-01 {hour:02d}:00" for hour in (2, 3, 4)]
+    assert read.places == [(0, 1), (1, 2), (2, 3)]
+    assert read.backdrop is not None
+    assert read.backdrop.values.tolist() == hours(7).values[2:5].T.tolist()
 
 
 def test_the_weights_of_a_layer_and_a_head() -> None:

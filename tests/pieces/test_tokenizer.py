@@ -52,6 +52,13 @@ def test_word_starts_are_marked_and_punctuation_is_alone(bpe: Tokenizer) -> None
     assert "." in pieces
 
 
+def test_pieces_are_joined_also_of_words_that_are_unknown(bpe: Tokenizer) -> None:
+    ids = bpe.encode("the cat, the cat")
+    assert bpe.join(bpe.pieces(ids)) == bpe.decode(ids)
+    assert bpe.join(["▁Xylo", "▁saw", "s", ","]) == "Xylo saws,"
+    assert Tokenizer.train(["a b"] * 2, 6, "space").join(["Xylo", "a"]) == "Xylo a"
+
+
 def test_word_level_keeps_the_most_frequent_words() -> None:
     tokens = Tokenizer.train(["b b b", "a a", "c"], 10, "word", least=2)
     assert tokens.pieces(range(len(tokens))) == ["<pad>", "<unk>", "<s>", "</s>", "▁b", "▁a"]

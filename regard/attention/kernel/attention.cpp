@@ -28,6 +28,8 @@ constexpr int ROWS = 48;     // queries in a block, at most
 constexpr int CHUNK = 256;   // keys met at a time
 constexpr int DIRECT = 4;    // with so few queries, keys are read in place
 constexpr int PANELS = ROWS;
+constexpr int LINE = 64;     // bytes that come into the cache together
+constexpr int AHEAD = W > 8 ? 4 : 1;  // rows
 constexpr int64_t WHOLE_ROWS = 192 << 10;  // weights kept at a time: 768 kB, in the second cache
 constexpr float SAFE = 44.0f;   // a weight of e^44 or e^-44 leaves room for values of most sizes
 constexpr float LOG2E = 1.4426950408889634f;
@@ -47,6 +49,12 @@ struct Panel {
   bool raw;                   // of this chunk: scores are stored first
 };
 
+// Rows that will be read or written: where they begin, how far apart they are, how long.
+struct Stream {
+  const char* at;
+  int64_t step, bytes;
+};
+
 struct Worker {
   const Call& c;
   Plan& plan;
@@ -54,7 +62,7 @@ struct Worker {
   // sizes
   int width, wide;         // of the queries, up to a whole vector; of the output
   bool keeps_rows;         // some statistic wants a row whole
-  bool plain_values, plain_keys;
+  bool plain_queries, plain_keys, plain_values;
   bool scales_late;        // stored scores are products; the scale is part of the exponential
   int most_rows;
   int64_t stride;          // between rows of weights
@@ -63,8 +71,9 @@ struct Worker {
   int64_t b, key_head;
   float* received_base;
   int key_from, key_to;    // keys in reach of the task
-  const char* ahead[3];    // rows of the next task to fetch
-  int64_t ahead_left;
+  Stream ahead[4];         // of the next task, to fetch
+  int ahead_count;
+  int64_t ahead_left;      // rows
   bool direct;
 
   // scratch
@@ -86,6 +95,7 @@ struct Worker {
     keeps_rows = c.received || c.top || c.pooled_max;
     plain_values = is_plain(c.value, c.dtype, c.value_width);
     plain_keys = is_plain(c.key, c.dtype, c.width);
+    plain_queries = is_plain(c.query, c.dtype, c.width);
     scales_late = !c.bias.data && c.softcap == 0 && c.scale > 0;
     int64_t columns = rounded_up(int(c.keys), KEYS) + KEYS;
     if (!keeps_rows && columns > CHUNK) columns = CHUNK;
@@ -105,13 +115,13 @@ struct Worker {
     weights = arena.take<float>(most_rows * stride);
     out = arena.take<float>(int64_t(ROWS) * wide);
     inverse = arena.take<float>(ROWS + W);
-    reference = arena.take<float>(ROWS);
+    reference = arena.take<float>(ROWS + W);
     normal = arena.take<float>(ROWS);
     sums = arena.take<float>(keeps_rows ? stride + 4 * W : 0);
     greatest = arena.take<float>(keeps_rows ? stride + 4 * W : 0);
     line = arena.take<float>(CHUNK + W);
-    total = arena.take<Vec>(ROWS);
-    spread = arena.take<Vec>(ROWS);
+    total = arena.take<Vec>(ROWS + W);
+    spread = arena.take<Vec>(ROWS + W);
     first = arena.take<int>(ROWS);
     last = arena.take<int>(ROWS);
     head_of = arena.take<int64_t>(ROWS);
@@ -147,23 +157,31 @@ struct Worker {
 
   // ---- short texts: while one head is computed, the next one comes into the cache
 
-  // A line of the cache holds 64 bytes. Only what is read in place, and small, is fetched.
+  // Only what is read in place, and small, is fetched: some rows at each tile, so that no tile waits.
   void look_ahead(int64_t item) {
-    ahead_left = 0;
+    ahead_left = ahead_count = 0;
     if (plan.parts > 1 || c.queries != c.keys || c.keys > 256 || !plain_keys) return;
     int64_t next_b = item / c.key_heads, next_head = item % c.key_heads;
-    ahead[0] = place(c.query, c.dtype, next_b, next_head * (c.heads / c.key_heads), 0);
-    ahead[1] = place(c.key, c.dtype, next_b, next_head, 0);
-    ahead[2] = c.value.data ? place(c.value, c.dtype, next_b, next_head, 0) : ahead[1];
+    int64_t query_head = next_head * (c.heads / c.key_heads);
     ahead_left = c.keys;
+    come(place(c.query, c.dtype, next_b, query_head, 0), c.query.row * 4, c.width * 4);
+    come(place(c.key, c.dtype, next_b, next_head, 0), c.key.row * 4, c.width * 4);
+    if (c.value.data)
+      come(place(c.value, c.dtype, next_b, next_head, 0), c.value.row * 4, c.value_width * 4);
+    if (c.out.data)
+      come(place(c.out, regard::FLOAT32, next_b, query_head, 0), c.out.row * 4, c.value_width * 4);
   }
 
-  void fetch_ahead(int64_t rows) {
-    const int64_t step[3] = {c.query.row * 4, c.key.row * 4, c.value.row * 4};
-    for (; rows > 0 && ahead_left > 0; --rows, --ahead_left)
-      for (int i = 0; i < 3; ++i) {
-        for (int64_t byte = 0; byte < c.width * 4; byte += 64) __builtin_prefetch(ahead[i] + byte);
-        ahead[i] += step[i];
+  void come(const void* at, int64_t step, int64_t bytes) {
+    ahead[ahead_count++] = {static_cast<const char*>(at), step, bytes};
+  }
+
+  void fetch_ahead() {
+    for (int rows = AHEAD; rows > 0 && ahead_left > 0; --rows, --ahead_left)
+      for (int i = 0; i < ahead_count; ++i) {
+        Stream& s = ahead[i];
+        for (int64_t byte = 0; byte < s.bytes; byte += LINE) __builtin_prefetch(s.at + byte, 0, 2);
+        s.at += s.step;
       }
   }
 
@@ -186,9 +204,10 @@ struct Worker {
       int64_t blocks = (n + most_rows - 1) / most_rows;
       for (int64_t i = 0; i < blocks; ++i) {
         int64_t start = n * i / blocks, stop = n * (i + 1) / blocks;
-        for (int64_t v = start; v < stop; ++v) {
-          head_of[v - start] = key_head * groups + g + v / (to - from);
-          query_of[v - start] = from + v % (to - from);
+        int64_t head = key_head * groups + g + start / (to - from), i_query = from + start % (to - from);
+        for (int64_t r = 0; r < stop - start; ++r) {
+          head_of[r] = head, query_of[r] = i_query;
+          if (++i_query == to) i_query = from, ++head;
         }
         do_block(int(stop - start));
       }
@@ -215,7 +234,7 @@ struct Worker {
   void pack_keys() {
     for (int key = key_from; key < key_to; key += KEYS) {
       float* to = panel_at(key);
-      Vec square[KEYS / W] = {};
+      Vec square[KEYS / W][4] = {};  // chains of additions that do not wait for each other
       for (int n = 0; n < KEYS / W; ++n) {
         if (key + n * W >= key_to) continue;  // no tile reads these
         int64_t step;
@@ -228,15 +247,16 @@ struct Worker {
           int rows = least_of(W, int(c.width) - d);
 #pragma GCC unroll 16
           for (int i = 0; i < W; ++i) {
-            square[n] += x[i] * x[i];
+            square[n][i % 4] += x[i] * x[i];
             if (i < rows) store(to + (d + i) * KEYS + n * W, x[i]);
           }
         }
       }
-      Vec longest = square[0], together = square[0];
-      for (int n = 1; n < KEYS / W; ++n) {
-        longest = larger(longest, square[n]);
-        together += square[n];
+      Vec longest = {}, together = {};
+      for (int n = 0; n < KEYS / W; ++n) {
+        Vec whole = (square[n][0] + square[n][1]) + (square[n][2] + square[n][3]);
+        longest = larger(longest, whole);
+        together += whole;
       }
       // The sum keeps a NaN that the maximum may lose; either way the norm is then not finite.
       bool finite = sum(together) < INFINITY;
@@ -306,23 +326,41 @@ struct Worker {
     }
   }
 
+  Vec copy_and_square(float* to, const float* from) const {
+    Vec square[2] = {};
+    int d = 0;
+    for (; d + 2 * W <= width; d += 2 * W)
+#pragma GCC unroll 2
+      for (int i = 0; i < 2; ++i) {
+        Vec x = load(from + d + i * W);
+        square[i] += x * x;
+        store(to + d + i * W, x);
+      }
+    if (d < width) {
+      Vec x = load(from + d);
+      square[0] += x * x;
+      store(to + d, x);
+    }
+    return square[0] + square[1];
+  }
+
   // Copy the queries, say which keys each may see, cut the block into panels.
   void begin(int rows) {
-    float norm[ROWS];
     for (int r = 0; r < rows; ++r) {
       float* q = query + r * QUERY_STRIDE;
-      read_row(q, place(c.query, c.dtype, b, head_of[r], query_of[r]), c.dtype, c.query.column,
-               int(c.width), width);
-      Vec square = {};
-      for (int d = 0; d < width; d += W) square += load(q + d) * load(q + d);
-      norm[r] = sqrtf(sum(square));
+      const char* from = place(c.query, c.dtype, b, head_of[r], query_of[r]);
+      if (!plain_queries) {
+        read_row(q, from, c.dtype, c.query.column, int(c.width), width);
+        from = reinterpret_cast<const char*>(q);
+      }
+      total[r] = copy_and_square(q, reinterpret_cast<const float*>(from));
       first[r] = first_key(c, query_of[r]);
       last[r] = most_of(first[r], last_key(c, query_of[r]));
       if (c.mask.data && c.mask.row == 0) trim(r);
-      if (c.out.data) {  // it is written in the end, and comes into the cache meanwhile
-        const char* to = place(c.out, regard::FLOAT32, b, head_of[r], query_of[r]);
-        for (int64_t byte = 0; byte < c.value_width * 4; byte += 64) __builtin_prefetch(to + byte, 1);
-      }
+    }
+    float square[ROWS + W];
+    for (int r = 0; r < rows; r += W) store(square + r, sums_of(total + r));
+    for (int r = 0; r < rows; ++r) {
       total[r] = spread[r] = Vec{};
       reference[r] = 0;
       referred[r] = started[r] = false;
@@ -341,8 +379,9 @@ struct Worker {
         x.last = most_of(x.last, last[r]);
         x.all_first = most_of(x.all_first, first[r]);
         x.all_last = least_of(x.all_last, last[r]);
-        if (!(norm[r] <= x.norm)) x.norm = norm[r];
+        if (!(square[r] <= x.norm)) x.norm = square[r];
       }
+      x.norm = sqrtf(x.norm);
     }
   }
 
@@ -405,7 +444,7 @@ struct Worker {
         if (n <= 0 || key + KEYS <= x.first) n = 0;
         if (keeps_rows) clear(to, x.n, n * W, least_of(KEYS, rounded_up(stop - key, W)));
         if (n == 0) continue;
-        fetch_ahead(QUERIES / 2);
+        fetch_ahead();
         bool inside = key >= x.all_first && key + n * W <= x.all_last;
         finish.kind = x.raw ? Finish::RAW : inside ? Finish::WEIGH : Finish::EDGE;
         finish.total = total + x.row;
@@ -565,7 +604,6 @@ struct Worker {
       from = most_of(from, start);
       to = least_of(to, stop);
       if (from >= to) continue;
-      fetch_ahead(MIXED / 2);
       int64_t step = plain_values ? c.value.row : wide;
       const float* v = value_at(from);
       const float* w = weights + row * stride + (from - base);
@@ -575,6 +613,7 @@ struct Worker {
         auto add = n == 1   ? MIX_ALONE.run[0][count - 1]
                    : narrow ? MIX_NARROW.run[n - 1][count - 1]
                             : MIX.run[n - 1][count - 1];
+        fetch_ahead();
         add(w, stride, v + d, step, to - from, out + row * wide + d, wide, !started[row]);
       }
       for (int r = row; r < row + n; ++r) started[r] = true;
@@ -604,27 +643,63 @@ struct Worker {
 
   // Whether some rows are to be computed once more, which are then `unfit`.
   bool end(int rows, Reach met) {
-    bool mends = false;
-    for (int r = 0; r < rows; ++r) {
-      float all_of = sum(total[r]);
-      inverse[r] = all_of == 0 ? 0 : 1 / all_of;
-      int64_t at = (b * c.heads + head_of[r]) * c.queries + query_of[r];
-      float log_sum = c.lse || c.entropy ? logf(all_of) : 0;
-      if (c.lse) c.lse[at] = all_of == 0 ? -INFINITY : reference[r] * unit_of_scores() + log_sum;
-      if (c.entropy) {
-        float h = all_of == 0 ? 0 : log_sum - unit_of_scores() * sum(spread[r]) * inverse[r];
-        c.entropy[at] = h < 0 ? 0 : h;
-      }
-      unfit[r] = c.out.data && all_of > 0 && !fits(r, all_of);
-      mends |= unfit[r];
-      normal[r] = unfit[r] ? reference[r] + (logf(all_of) + logf(2)) / unit_of_scores() : 0;
-      if (c.out.data && !unfit[r]) write(r, all_of == 0);
+    float all_of[ROWS + W];
+    for (int r = 0; r < rows; r += W) {
+      Vec whole = sums_of(total + r);
+      Vec part = whole == Vec{} ? Vec{} : all(1.0f) / whole;
+      store(all_of + r, whole);
+      store(inverse + r, part);
+      if (c.lse || c.entropy) tell(r, least_of(W, rows - r), whole, part);
     }
+    bool mends = c.out.data && !write_all(rows, all_of) && find_unfit(rows, all_of);
     if (!keeps_rows) return mends;
     Rows all_rows = {weights, stride, met.from, rounded_up(met.to - met.from, W), inverse};
     if (c.received || c.pooled_max) gather(all_rows, rows);
     if (c.top) find_top(all_rows, rows);
     return mends;
+  }
+
+  // Log-sum-exp and entropy of n rows.
+  void tell(int r, int n, Vec whole, Vec part) {
+    Vec log_sum = log(whole), unit = all(unit_of_scores());
+    if (c.lse) {
+      Vec lse = load(reference + r) * unit + log_sum;
+      put(c.lse, r, n, whole == Vec{} ? all(-INFINITY) : lse);
+    }
+    if (c.entropy) {
+      Vec h = log_sum - unit * sums_of(spread + r) * part;
+      put(c.entropy, r, n, (whole == Vec{}) | (h < Vec{}) ? Vec{} : h);
+    }
+  }
+
+  // A number of each of n rows.
+  void put(float* to, int r, int n, Vec x) const {
+    float each[W];
+    store(each, x);
+    for (int i = 0; i < n; ++i)
+      to[(b * c.heads + head_of[r + i]) * c.queries + query_of[r + i]] = each[i];
+  }
+
+  // All rows' outputs; whether all are surely numbers that have lost no digits.
+  bool write_all(int rows, const float* all_of) {
+    bool fine = true;
+    Vec spoilt = {};
+    for (int r = 0; r < rows; ++r) {
+      bool empty = all_of[r] == 0;
+      fine &= empty || all_of[r] >= SMALL_SUM;
+      spoilt += write(r, empty);
+    }
+    return fine && sum(spoilt) == 0;
+  }
+
+  bool find_unfit(int rows, const float* all_of) {
+    bool some = false;
+    for (int r = 0; r < rows; ++r) {
+      unfit[r] = all_of[r] > 0 && !fits(r, all_of[r]);
+      some |= unfit[r];
+      normal[r] = unfit[r] ? reference[r] + (logf(all_of[r]) + logf(2)) / unit_of_scores() : 0;
+    }
+    return some;
   }
 
   // Whether the sums of weighted values are numbers, and not so small that digits may be lost.
@@ -638,7 +713,8 @@ struct Worker {
     return sum(nothing) == 0 && (all_of >= SMALL_SUM || most(size) >= SMALL);
   }
 
-  void write(int r, bool empty) {
+  // To the caller's memory; the sum of what was written, each times 0.
+  Vec write(int r, bool empty) {
     const Array& o = c.out;
     float* to = static_cast<float*>(const_cast<void*>(o.data)) + b * o.batch + head_of[r] * o.head +
                 query_of[r] * o.row;
@@ -646,11 +722,22 @@ struct Worker {
     int n = int(c.value_width), d = 0;
     if (empty) {
       for (; d < n; ++d) to[d] = 0;
-      return;
+      return Vec{};
     }
-    Vec factor = all(inverse[r]);
-    for (; d + W <= n; d += W) store(to + d, load(from + d) * factor);
-    for (; d < n; ++d) to[d] = from[d] * inverse[r];
+    Vec factor = all(inverse[r]), nothing = {}, nought = {};
+    for (; d + 2 * W <= n; d += 2 * W) {
+      Vec x = load(from + d), y = load(from + d + W);
+      nothing += x * Vec{};
+      nought += y * Vec{};
+      store(to + d, x * factor);
+      store(to + d + W, y * factor);
+    }
+    for (; d < n; d += W) {
+      Vec x = load(from + d), y = x * factor;
+      nothing += x * Vec{};
+      memcpy(to + d, &y, size_t(least_of(W, n - d)) * sizeof *to);
+    }
+    return nothing + nought;
   }
 
   // Received attention and pooled maps, for runs of rows of one head and one row of cells.
@@ -661,13 +748,10 @@ struct Worker {
     for (int r = 0, n; r < rows; r += n) {
       for (n = 1; r + n < rows && head_of[r + n] == head_of[r]; ++n)
         if (query_of[r + n] / tall != query_of[r] / tall) break;
-      if (single) {
-        Pooled map(c, b, head_of[r]);
-        for (int i = r; i < r + n; ++i)
-          map.copy(query_of[i], all_rows.from, columns, weights + i * stride, inverse[i]);
-        if (!c.received) continue;
-      }
-      down(all_rows, r, n, sums, greatest);
+      if (single)
+        Pooled(c, b, head_of[r]).copy(query_of[r], all_rows, r, n, sums);
+      else
+        down(all_rows, r, n, sums, c.pooled_max ? greatest : nullptr);
       if (c.received)
         add_row(received_base + (b * c.heads + head_of[r]) * c.keys + all_rows.from, sums, columns);
       if (c.pooled_max && !single)

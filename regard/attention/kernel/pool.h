@@ -13,30 +13,37 @@ struct Rows {
   const float* inverse;  // 1 / sum of each row
 };
 
-// sums[j] = sum over rows of a[row][j], greatest[j] = their maximum.
-template <int N>
-INLINE void down_columns(const Rows& rows, int row, int n, int j, float* sums, float* greatest) {
-  Vec total[N] = {}, high[N] = {};
+// sums[j] = sum over rows of a[row][j]; each(row, column, a) sees every vector of weights.
+template <int N, class F>
+INLINE void down_columns(const Rows& rows, int row, int n, int j, float* sums, F each) {
+  Vec total[N] = {};
   for (int m = row; m < row + n; ++m) {
     Vec inverse = all(rows.inverse[m]);
 #pragma GCC unroll 4
     for (int i = 0; i < N; ++i) {
       Vec a = load(rows.weights + m * rows.stride + j + i * W) * inverse;
       total[i] += a;
-      high[i] = larger(high[i], a);
+      each(m, i, a);
     }
   }
 #pragma GCC unroll 4
-  for (int i = 0; i < N; ++i) {
-    store(sums + j + i * W, total[i]);
-    store(greatest + j + i * W, high[i]);
-  }
+  for (int i = 0; i < N; ++i) store(sums + j + i * W, total[i]);
+}
+
+// The same, and greatest[j] = their maximum, unless that is null.
+template <int N>
+INLINE void down_some(const Rows& rows, int row, int n, int j, float* sums, float* greatest) {
+  if (!greatest) return down_columns<N>(rows, row, n, j, sums, [](int, int, Vec) {});
+  Vec high[N] = {};
+  down_columns<N>(rows, row, n, j, sums, [&](int, int i, Vec a) { high[i] = larger(high[i], a); });
+#pragma GCC unroll 4
+  for (int i = 0; i < N; ++i) store(greatest + j + i * W, high[i]);
 }
 
 inline void down(const Rows& rows, int row, int n, float* sums, float* greatest) {
   int j = 0;
-  for (; j + 4 * W <= rows.columns; j += 4 * W) down_columns<4>(rows, row, n, j, sums, greatest);
-  for (; j < rows.columns; j += W) down_columns<1>(rows, row, n, j, sums, greatest);
+  for (; j + 4 * W <= rows.columns; j += 4 * W) down_some<4>(rows, row, n, j, sums, greatest);
+  for (; j < rows.columns; j += W) down_some<1>(rows, row, n, j, sums, greatest);
 }
 
 // Neighbours become one: x[i] = x[2i] op x[2i + 1]. `n` is a multiple of 2W.
@@ -86,14 +93,21 @@ struct Pooled {
     put(peaks + cell, means + cell, sums, high, n, part);
   }
 
-  // A single row of weights where each is a cell of its own.
-  void copy(int64_t query, int from, int columns, const float* weights, float inverse) const {
-    float* to = greatest + query * across;
-    for (int64_t j = 0; j < from; ++j) to[j] = 0;
-    int j = 0;
-    for (; j + W <= columns; j += W) store(to + from + j, load(weights + j) * all(inverse));
-    for (; j < columns; ++j) to[from + j] = weights[j] * inverse;
-    for (int64_t i = from + columns; i < keys; ++i) to[i] = 0;
+  // Rows of weights where each is a cell of its own; their sums as `down` makes them.
+  void copy(int64_t query, const Rows& rows, int row, int n, float* sums) const {
+    float* to = greatest + query * across + rows.from;
+    int columns = int(smaller_of(rows.columns, keys - rows.from)), j = 0;
+    auto put = [&](int m, int i, Vec a) { store(to + (m - row) * across + j + i * W, a); };
+    for (; j + 4 * W <= columns; j += 4 * W) down_columns<4>(rows, row, n, j, sums, put);
+    for (; j + W <= columns; j += W) down_columns<1>(rows, row, n, j, sums, put);
+    if (j < columns)
+      down_columns<1>(rows, row, n, j, sums, [&](int m, int, Vec a) {
+        memcpy(to + (m - row) * across + j, &a, size_t(columns - j) * sizeof(float));
+      });
+    for (int m = 0; m < n; ++m, to += across) {
+      for (int64_t i = -rows.from; i < 0; ++i) to[i] = 0;
+      for (int64_t i = columns; i < keys - rows.from; ++i) to[i] = 0;
+    }
   }
 
  private:

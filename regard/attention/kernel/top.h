@@ -11,7 +11,8 @@ namespace {
 
 constexpr int MOST_TOP = 32;
 constexpr int CANDIDATES = 128;
-constexpr int SHORT = 64;  // columns
+constexpr int SHORT = 64;    // columns
+constexpr int TAGGED = 128;  // a power of two
 
 // ---- sorting, each lane for itself
 
@@ -48,14 +49,28 @@ struct Largest {
       sort(x);
 #pragma GCC unroll 8
       for (int i = 0; i < 8; ++i) of[i] = larger(of[i], x[7 - i]);  // they rise, then fall
-      merge<4>(), merge<2>(), merge<1>();
+      merge();
     } else {
       for (int i = 0; i < 8; ++i)
         for (int j = 0; j < K; ++j) order(of[j], x[i]);
     }
   }
 
+  // As `add`; what is left out raises `rest`.
+  INLINE void add(V (&x)[8], V& rest) {
+    static_assert(K == 8);
+    sort(x);
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) {
+      rest = larger(rest, smaller(of[i], x[7 - i]));
+      of[i] = larger(of[i], x[7 - i]);
+    }
+    merge();
+  }
+
  private:
+  INLINE void merge() { merge<4>(), merge<2>(), merge<1>(); }
+
   template <int STEP>
   INLINE void merge() {
 #pragma GCC unroll 8
@@ -173,6 +188,8 @@ struct Top {
 
   // rows.weights of rows [row, row + n), n <= W, to (n, k) arrays.
   void find(const Rows& rows, int row, int n, float* weights, int64_t* keys) {
+    bool is_short = rows.columns > 0 && rows.columns <= TAGGED;
+    if (k <= 8 && is_short && find_tagged(rows, row, n, weights, keys)) return;
     if (k <= 8)
       find_with<8>(rows, row, n, weights, keys);
     else
@@ -180,6 +197,56 @@ struct Top {
   }
 
  private:
+  // Short rows: the last bits of a weight give way to its column, so that a lane has room for both.
+  // Whether that left no doubt: no two of the k, nor the k-th and a weight left out, are now the same.
+  bool find_tagged(const Rows& rows, int row, int n, float* weights, int64_t* keys) const {
+    const Ints low = all(int32_t(TAGGED - 1));
+    Largest<8, Ints> best;
+    Ints rest = {};
+    each_eight(rows, row, n, [&](const Vec* column, int j) {
+      Ints x[8];
+#pragma GCC unroll 8
+      for (int i = 0; i < 8; ++i)
+        x[i] = ((Ints)column[i] & ~low) | all(int32_t(TAGGED - 1 - j - i));
+      best.add(x, rest);
+    });
+    Ints doubt = {};
+    for (int i = 0; i < k; ++i) {  // zeros are all the same, and in order
+      Ints next = i + 1 < 8 ? best.of[i + 1] : rest;
+      doubt |= (best.of[i] > low) & ((best.of[i] ^ next) <= low);
+    }
+    if (where_greater(doubt ? all(1.0f) : Vec{}, Vec{})) return false;
+    Vec inverse = load(rows.inverse + row);
+    // Zeros that were met have the first keys already, if the first keys were met.
+    Ints fine = inverse == inverse;
+    if (rows.from > 0 || rows.columns < k) fine &= best.of[k - 1] > low;
+    unsigned good = where_greater(fine ? all(1.0f) : Vec{}, Vec{});
+    constexpr int STEP = W > 8 ? W : 8;
+    int32_t columns[W][STEP];
+    for (int at = 0; at < STEP; at += W) {
+      Vec of_row[W];
+#pragma GCC unroll 16
+      for (int i = 0; i < W; ++i)
+        of_row[i] = at + i < 8 ? (Vec)(low - (best.of[at + i] & low)) : Vec{};
+      transpose(of_row);
+#pragma GCC unroll 16
+      for (int m = 0; m < W; ++m) memcpy(columns[m] + at, &of_row[m], sizeof of_row[m]);
+    }
+    for (int m = 0; m < n; ++m, weights += k, keys += k) {
+      const float* from = rows.weights + (row + m) * rows.stride;
+      const int32_t* column = columns[m];
+      float weight[8];
+      int64_t key[8];
+#pragma GCC unroll 8
+      for (int i = 0; i < 8; ++i) weight[i] = from[column[i]];
+      for (int i = 0; i < 8; ++i) weight[i] *= rows.inverse[row + m], key[i] = rows.from + column[i];
+      memcpy(weights, weight, size_t(k) * sizeof *weights);
+      memcpy(keys, key, size_t(k) * sizeof *keys);
+      if (!(good >> m & 1)) fill(weights, keys, rows.inverse[row + m]);
+    }
+    return true;
+  }
+
   template <int K>
   void find_with(const Rows& rows, int row, int n, float* weights, int64_t* keys) {
     Best<K> best;
@@ -237,6 +304,12 @@ struct Top {
 
   template <int K>
   static void whole(Best<K>& best, const Rows& rows, int row, int n) {
+    each_eight(rows, row, n, [&](const Vec* column, int j) { best.add(column, j); });
+  }
+
+  // f(eight columns, from which on), a row in each lane.
+  template <class F>
+  static INLINE void each_eight(const Rows& rows, int row, int n, F f) {
     constexpr int STEP = W > 8 ? W : 8;
     for (int j = 0; j < rows.columns; j += STEP) {
       Vec column[STEP];
@@ -250,7 +323,7 @@ struct Top {
 #pragma GCC unroll 16
         for (int i = 0; i < W; ++i) column[from + i] = block[i];
       }
-      for (int i = 0; i < STEP; i += 8) best.add(column + i, j + i);
+      for (int i = 0; i < STEP; i += 8) f(column + i, j + i);
     }
   }
 

@@ -109,6 +109,26 @@ INLINE Doubles smaller(Doubles a, Doubles b) {
 #endif
 }
 
+INLINE Ints larger(Ints a, Ints b) {
+#if defined(__AVX512F__)
+  return (Ints)_mm512_max_epi32((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+  return (Ints)_mm256_max_epi32((__m256i)a, (__m256i)b);
+#else
+  return a > b ? a : b;
+#endif
+}
+
+INLINE Ints smaller(Ints a, Ints b) {
+#if defined(__AVX512F__)
+  return (Ints)_mm512_min_epi32((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+  return (Ints)_mm256_min_epi32((__m256i)a, (__m256i)b);
+#else
+  return a < b ? a : b;
+#endif
+}
+
 // Bit l is set where a > b in lane l.
 INLINE unsigned where_greater(Vec a, Vec b) {
 #if defined(__AVX512F__)
@@ -219,6 +239,26 @@ INLINE Vec evens(Vec a, Vec b) { return SHUFFLE2(a, b, 0, 2, 4, 6); }
 INLINE Vec odds(Vec a, Vec b) { return SHUFFLE2(a, b, 1, 3, 5, 7); }
 #endif
 
+// ln x of a normal number: ln 2 times the exponent, and ln(1 + f) on [sqrt(1/2), sqrt(2)] by a polynomial
+// (least largest relative error, 6e-9). Infinity and NaN stay what they are.
+INLINE Vec log(Vec x) {
+  const Ints start = all(0x3f3504f3);  // sqrt(1/2)
+  Ints bits = (Ints)x, exponent = (bits - start) >> 23;
+  Vec f = (Vec)(bits - (exponent << 23)) - all(1.0f);
+  Vec e = __builtin_convertvector(exponent, Vec);
+  Vec p = all(-0.0763449653f);
+  p = p * f + all(0.1276157704f);
+  p = p * f + all(-0.1316018240f);
+  p = p * f + all(0.1420175800f);
+  p = p * f + all(-0.1662335734f);
+  p = p * f + all(0.2000122688f);
+  p = p * f + all(-0.2500082103f);
+  p = p * f + all(0.3333333171f);
+  Vec rest = (p * f - all(0.5f)) * (f * f) + e * all(-2.12194440e-4f);  // ln 2 less 0.693359375
+  Vec found = e * all(0.693359375f) + (f + rest);
+  return x < all(__builtin_inff()) ? found : x;
+}
+
 // Rows become columns.
 #if defined(__AVX2__) && !defined(__AVX512F__)
 // In half the shuffles of the general way: between halves of a vector only in the end.
@@ -258,5 +298,18 @@ INLINE void transpose(Vec (&x)[W]) {
   }
 }
 #endif
+
+// The sum of each of W vectors, in its lane.
+INLINE Vec sums_of(const Vec* from) {
+  Vec x[W];
+#pragma GCC unroll 16
+  for (int i = 0; i < W; ++i) x[i] = from[i];
+  transpose(x);
+#pragma GCC unroll 4
+  for (int n = W / 2; n > 0; n /= 2)
+#pragma GCC unroll 8
+    for (int i = 0; i < n; ++i) x[i] += x[i + n];
+  return x[0];
+}
 
 }  // namespace

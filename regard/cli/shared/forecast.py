@@ -62,7 +62,8 @@ def read_forecast(name: str, given: SeriesOptions, options: ForecastOptions) -> 
         save_forecast(forecast, weights, title, options.png, "png")
     if options.html_to is not None:
         quiet = options.json_to == "-"
-        write_trace_page(options.html_to, trace, title, name, forecast.whole.pieces, quietly=quiet)
+        start = {"query": len(forecast.past.pieces)}  # the first piece of the forecast
+        write_trace_page(options.html_to, trace, title, name, forecast.whole, quiet, start)
     if options.json_to is not None:
         write_json_lines([_as_json(name, forecast)], options.json_to)
     if options.json_to != "-":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from regard.cli.shared.output import check_outputs, write_json_lines
+from regard.cli.shared.output import check_outputs, write_json_lines, write_trace_page
 from regard.text import visible
 
 if TYPE_CHECKING:
@@ -46,18 +46,38 @@ def read_user(
     layer: int | None,
     head: int | None,
     json_to: str | None,
+    html_to: str | None,
 ) -> None:
     """Print what is recommended to a user, and which past items that looked at."""
-    check_outputs(json=json_to)
+    check_outputs(json=json_to, html=html_to)
     from regard.inside.historyreading import recommend
 
-    found = recommend(*opened(name, user, table))
+    found = recommend(*opened(name, user, table), traced=html_to is not None)
     weights = found.weights(layer, head)
+    if html_to is not None:
+        _write_page(html_to, found, name, layer, head, quietly=json_to == "-")
     if json_to is not None:
         content = as_dict(found, None if weights is None else weights.tolist())
         write_json_lines([json.dumps(content, ensure_ascii=False)], json_to)
         return
     _print(found, layer, head)
+
+
+def _write_page(
+    to: str, found: Recommendation, name: str, layer: int | None, head: int | None, *, quietly: bool
+) -> None:
+    """The page of a history, a row an item; it opens at the last, from which is recommended."""
+    likely = list(zip(found.titles, found.probabilities, strict=True))[:RECOMMENDED]
+    said = "recommended: " + ", ".join(f"{title} {100 * p:.1f} %" for title, p in likely)
+    layers = len(found.attention)
+    start = {
+        "query": len(found.pieces) - 1,
+        "layer": max(0, layers - 1) if layer is None else layer,
+    }
+    if head is not None:
+        start["head"] = head
+    title = f"user {found.history.user}"
+    write_trace_page(to, found.trace, title, name, found.pieces, quietly, start, [visible(said)])
 
 
 def as_dict(found: Recommendation, weights: list[float] | None) -> dict[str, Any]:
@@ -92,7 +112,8 @@ def _print(found: Recommendation, layer: int | None, head: int | None) -> None:
     console, count = make_console(), len(found.pieces) - 1
     had = len(found.history.items)
     last = f", of which the last {count} are read" if count < had else ""
-    click.echo(f"user {visible(found.history.user)}: {had} items{last}; recommended:")
+    items = "1 item" if had == 1 else f"{had} items"
+    click.echo(f"user {visible(found.history.user)}: {items}{last}; recommended:")
     print_recommended(found.titles[:RECOMMENDED], found.probabilities[:RECOMMENDED], console)
     weights = found.weights(layer, head)
     if weights is None:

@@ -47,7 +47,11 @@ def read_labelled_image(
             print_image(image, weights.astype("float32"), chosen, title, console)
     if html_to is not None:
         title, quiet = os.path.basename(file), json_to == "-"
-        write_trace_page(html_to, reading.trace, title, name, image.pieces, quiet)
+        start = {} if chosen is None else {"query": chosen}
+        shown = image.pieces.told(reading.said)
+        write_trace_page(
+            html_to, reading.trace, title, name, image.pieces, quiet, start, shown=shown
+        )
     say_written(json_to, quietly=json_to == "-")
 
 
@@ -89,5 +93,9 @@ def read_labelled_series(
         print_labels(reading.words, reading.said, likely, weights, make_console())
     if html_to is not None:
         title, quiet = f"{reading.words[0]} … {reading.words[-1]}", json_to == "-"
-        write_trace_page(html_to, reading.trace, title, name, reading.pieces, quiet)
+        shown = reading.pieces.told(reading.said)
+        start = {"query": len(shown) - 1}
+        write_trace_page(
+            html_to, reading.trace, title, name, reading.pieces, quiet, start, shown=shown
+        )
     say_written(json_to, quietly=json_to == "-")

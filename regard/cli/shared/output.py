@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -82,8 +83,10 @@ def write_trace_page(
     quietly: bool,
     start: dict[str, Any] | None = None,
     notes: Sequence[str] = (),
+    shown: Pieces | None = None,
 ) -> None:
-    """Write a page of what a model noted while it read these pieces; ``notes`` stand at its top."""
+    """Write a page of what a model noted while it read these pieces; ``notes`` stand at its top,
+    and ``shown`` are the same pieces with what is said of them."""
     from regard.pieces.unknown import Unknown
     from regard.views.page import subject_of_trace
 
@@ -94,6 +97,8 @@ def write_trace_page(
         raise RegardError(
             f"{trace.mechanism or model} has no attention, and a page shows attention"
         )
+    if shown is not None:
+        subject.texts[0] = replace(shown, name=subject.texts[0].name)
     write_page(to, subject, quietly=quietly)
 
 

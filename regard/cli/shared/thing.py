@@ -217,7 +217,7 @@ def _read_sound(name: str, file: str, asked: ThingOptions, written: DecoderOptio
     place = _chosen(heard, asked.piece, model.until)
     if second is not None:
         place = min(int(second / model.step), len(heard) - 1)
-        if place * model.step >= model.seconds:
+        if second >= model.seconds:
             raise RegardError(f"the sound has {model.seconds:.2f} s, from 0; got --at {second:g}")
     return replace(known, chosen=heard.labels[place])
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from regard.inside.ablate.blocks import standing_in
 from regard.inside.anatomy.activation import ACTIVATIONS
 
-WRITTEN_OUT = re.compile("gelu|silu|swish", re.IGNORECASE)
+NAMED = re.compile("gelu|silu|swish|relu", re.IGNORECASE)
 """Names of classes that may be one of PyTorch's functions."""
 REACH = 12.0
 """Beyond it all of them are flat, or straight."""
@@ -34,20 +34,26 @@ class KnownCurves:
         """Inside the block they are computed by it."""
         with ExitStack() as stack:
             for module, curve in self.known:
-                stack.enter_context(standing_in(module, curve))
+                if "forward" not in vars(module):
+                    stack.enter_context(standing_in(module, curve))
             yield
 
 
 def known_curve(module: nn.Module) -> Callable[[Tensor], Tensor] | None:
     """The function of PyTorch that ``module`` computes in other words; None if there is none."""
-    kind = type(module)
-    is_own = kind.__module__.startswith("torch.") or next(module.parameters(), None) is not None
-    if is_own or not WRITTEN_OUT.search(kind.__name__) or next(module.children(), None) is not None:
-        return None
+    name = "" if type(module).__module__.startswith("torch.") else curve_name(module)
+    return ACTIVATIONS[name] if name else None
+
+
+def curve_name(module: nn.Module) -> str:
+    """The function of PyTorch that ``module`` computes, in whatever words; empty if none."""
+    has_more = next(module.parameters(), None) is not None or next(module.children(), None)
+    if has_more or not NAMED.search(type(module).__name__):
+        return ""
     x = torch.linspace(-REACH, REACH, 4001)
     with torch.inference_mode():
         made = module(x)
-        for curve in ACTIVATIONS.values():
+        for name, curve in ACTIVATIONS.items():
             if torch.allclose(curve(x), made, rtol=1e-5, atol=1e-6):
-                return curve
-    return None
+                return name
+    return ""

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from regard.inside.ablate.blocks import Blocks, rows_within
 from regard.inside.ablate.curves import KnownCurves
+from regard.inside.ablate.products import FastProducts
 from regard.inside.ablate.shared import Heads, SharedAttentions, removed_alike
 from regard.inside.ablate.trial import AblationTrial
 from regard.inside.ablate.variant import HeadAt, Variant
@@ -41,8 +42,9 @@ class Engine:
         self.blocks, self.shared = Blocks(trial.network), SharedAttentions(trial.network)
         self.places: dict[LayerPlace, int] = {}
         """Where attention is, and how many heads it has there."""
-        self.curves = KnownCurves(trial.network)
+        self.curves, self.products = KnownCurves(trial.network), FastProducts(trial.network)
         self.base = self._first_run()
+        self._check_products()
         positions = max(len(trial.pieces), len(trial.written))
         bound = rows_within(trial.network, positions, memory)
         self.rows = max(1, min(bound, max(WIDE // max(positions, 1), 1)))
@@ -53,23 +55,33 @@ class Engine:
         position, run = self.trial.position, partial(self.trial.run, 1)
         if position is None or not self.blocks.modules:
             return []
-        names = [place.name for place in self.places]
-        found = self.blocks.after_attention(names, run, position)
+        behind = self.blocks.after_attention([place.name for place in self.places], run, position)
         last = len(self.blocks.modules) - 1
-        with self.blocks.from_block(last, 1), self.blocks.at_position(found, position):
-            same = torch.allclose(run(), self.base, rtol=1e-4, atol=1e-5)
-        return found if same else []  # something above the blocks looks at other positions
+        inside = [one for name, one in self.shared.known.items() if self.blocks.of(name) == last]
+        outputs = [one.product for one in inside if one.product is not None]
+        for found in ([*outputs, *behind], behind):
+            with self.blocks.from_block(last, 1), self.blocks.at_position(found, position):
+                if torch.allclose(run(), self.base, rtol=1e-4, atol=1e-5):
+                    return found
+        return []  # something above the blocks looks at other positions
 
     def _first_run(self) -> Tensor:
         def met(place: LayerPlace, extent: Extent) -> None:
             self.places[place] = extent.heads
 
         self.hands.meets = met
-        with self.blocks.kept(), self.shared.kept():
+        with self.blocks.kept(), self.shared.kept(), self.products.kept():
             base = self.trial.run(1)
         self.hands.meets = None
         self.shared.find(self.places)
         return base
+
+    def _check_products(self) -> None:
+        """Somebody else may look at what stands before an activation: then none is fused."""
+        if self.products.known:
+            with self.products.fused():
+                if not torch.allclose(self.trial.run(1), self.base, rtol=1e-4, atol=1e-5):
+                    self.products.known = []
 
     @cached_property
     def shares(self) -> bool:
@@ -138,6 +150,7 @@ class Engine:
         try:
             with ExitStack() as stack:
                 stack.enter_context(self.blocks.from_block(first, len(variants)))
+                stack.enter_context(self.products.fused())
                 stack.enter_context(self.curves.fused())
                 if shared is not None and alike is not None:
                     stack.enter_context(shared.removing(alike[1]))

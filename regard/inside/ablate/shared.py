@@ -38,6 +38,8 @@ class SharedAttention:
     matrix: Tensor | None
     """W_O (heads · w, width); None: what was mixed is put out as it is."""
     heads: int
+    product: nn.Module | None = None
+    """The module that multiplies by W_O."""
 
     def without(self, several: Sequence[Heads]) -> Tensor:
         """(rows, positions, width): in each row without these heads."""
@@ -113,7 +115,7 @@ class SharedAttentions:
                 weight = inner.weight
                 matrix = weight.T if isinstance(inner, nn.Linear) else weight
                 assert isinstance(matrix, Tensor)
-                return SharedAttention(module, output, given[0], matrix, heads)
+                return SharedAttention(module, output, given[0], matrix, heads, inner)
         return SharedAttention(module, output, put_out[0], None, heads)
 
 

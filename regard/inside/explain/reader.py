@@ -106,8 +106,8 @@ class ReaderModel(RecurrentModel):
             step.scope = "readout"
         mixed = numbers(recorded.heard[-1].given[0][0])
         kept = [step for step in found if step.name != "context"]
-        told = {"formula": formula, "meaning": meaning}
-        return [*kept, Step("readout", mixed, axes=("width",), **told)]
+        read = Step("readout", mixed, axes=("width",), formula=formula, meaning=meaning)
+        return [*kept, read]
 
     def compared(
         self, recorded: RecordedSteps, texts: StepTexts, layers: Sequence[int], token: int

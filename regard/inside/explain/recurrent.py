@@ -243,8 +243,9 @@ class RecurrentModel(ABC):
         for above in range(layer + 1, self.layers):
             made = recorded.trace[f"{self.scopes.of_step(above, token)}/state"]
             meaning = "What the next layer makes of what was handed to it, by steps of its own."
-            told = {"formula": made.formula, "meaning": meaning, "scope": f"layer {above}"}
-            found.append(Step("state", made.value[0], axes=("hidden",), **told))
+            step = Step("state", made.value[0], axes=("hidden",), formula=made.formula)
+            step.meaning, step.scope = meaning, f"layer {above}"
+            found.append(step)
         return found
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -10,7 +11,7 @@ from torch import Tensor
 from regard.attention.map import AttentionMap, HeadMap, StoredMap
 from regard.attention.mask import Mask
 from regard.attention.rule import Rule
-from regard.attention.statistics import of_weights, statistics
+from regard.attention.statistics import BLOCK_NUMBERS, of_weights, statistics
 from regard.attention.wanted import Statistics, Wanted
 from regard.errors import RegardError
 from regard.inside.observe.call import Call, joined
@@ -219,9 +220,20 @@ def _tokens_of(seen: Tensor, allowed: Tensor) -> Tensor:
     Unless tokens see others with gaps between them, as in sparse attention: there one that nobody
     looks at need not be padding, and all are kept.
     """
-    among = allowed[:, seen][..., seen]
-    begins = among & ~torch.nn.functional.pad(among, (1, 0))[..., :-1]
-    return seen if bool((begins.sum(-1) <= 1).all()) else torch.ones_like(seen)
+    if not bool(seen.any()):
+        return seen
+    for rows in _blocks(allowed.shape[-2], allowed.shape[-1]):
+        among = allowed[:, rows][:, seen[rows]][..., seen]
+        begins = among[..., 1:] & ~among[..., :-1]
+        if bool((begins.sum(-1) + among[..., 0] > 1).any()):
+            return torch.ones_like(seen)
+    return seen
+
+
+def _blocks(rows: int, columns: int) -> Iterator[slice]:
+    """Some rows at a time of a mask, which may be large."""
+    few = max(1, BLOCK_NUMBERS // max(columns, 1))
+    return (slice(first, min(first + few, rows)) for first in range(0, rows, few))
 
 
 def _of_item(tensor: Tensor | None, batch: int) -> Tensor | None:
@@ -233,9 +245,9 @@ def _of_item(tensor: Tensor | None, batch: int) -> Tensor | None:
 
 
 def _cut(tensor: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
-    if tensor.shape[-1] != 1:
+    if tensor.shape[-1] not in (1, len(columns)):  # as many as there are: all of them, in order
         tensor = tensor[..., columns]
-    return tensor if tensor.shape[-2] == 1 else tensor[..., rows, :]
+    return tensor if tensor.shape[-2] in (1, len(rows)) else tensor[..., rows, :]
 
 
 def _plain(mask: Mask, queries: int, keys: int) -> Mask | None:
@@ -250,6 +262,17 @@ def _plain(mask: Mask, queries: int, keys: int) -> Mask | None:
         return mask
     width = int(allowed[0, -1].sum())
     for guess in (Mask(causal=True), Mask(causal=True, before=max(0, width - 1))):
-        if bool((allowed == guess.dense(queries).to(allowed.device)).all()):
+        if _same(allowed, guess):
             return guess
     return mask
+
+
+def _same(allowed: Tensor, rules: Mask) -> bool:
+    """Whether a mask (…, n, n) is what ``rules`` without a tensor of their own say."""
+    n = allowed.shape[-1]
+    for rows in _blocks(n, n):
+        tile = rules.tile((rows.start, rows.stop), (0, n), n, n, allowed.device)
+        assert tile is not None
+        if not bool((allowed[..., rows, :] == tile).all()):
+            return False
+    return True

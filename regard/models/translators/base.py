@@ -33,8 +33,8 @@ from regard.trace import Array
 
 
 class Decoded(NamedTuple):
-    """What a decoder knows at n positions: the ``features`` (n, width) that the vocabulary is scored
-    from and, with a pointer, where each position points."""
+    """What a decoder knows at n positions: the ``features`` (n, width) that the vocabulary is
+    scored from and, with a pointer, where each position points."""
 
     features: Tensor
     pointed: Pointed | None = None

@@ -3,11 +3,11 @@
     g = sigmoid(u · [s ; y ; c] + b)
     p(w) = g p_vocab(w) + (1 − g) sum_j a_j [x_j = w]
 
-s is the decoder's state, y the vector of the word it has just read, c = sum_j a_j h_j what it looked
-at in the source, a_j the weights with which it did, x_j the source's tokens. Source and target have
-one vocabulary, so that a token copied is a token said; EOS stands in the source and can be copied.
-What the vocabulary does not know is one token, <unk>: where the source has it, it is copied or not
-said.
+s is the decoder's state, y the vector of the word it has just read, c = sum_j a_j h_j what it
+looked at in the source, a_j the weights with which it did, x_j the source's tokens. Source and
+target have one vocabulary, so that a token copied is a token said; EOS stands in the source and can
+be copied. What the vocabulary does not know is one token, <unk>: where the source has it, it is
+copied or not said.
 
 log p stands wherever other translators have logits: its log-softmax is itself. The mixture is in
 float32 at least, whatever the products before it were rounded to. n positions have rows of their
@@ -103,8 +103,8 @@ def log_mixture(logits: Tensor, pointed: Pointed) -> Tensor:
 def mixture_loss(logits: Tensor, pointed: Pointed, wanted: Tensor, smoothing: float) -> Tensor:
     """sum_n −sum_v q[n,v] log p[n,v], q = (1 − eps) onehot(wanted) + eps / V.
 
-    What copying adds to log g p_vocab(v) is softplus of how far it is ahead of it, and nothing where
-    v is not in the source: so the mixture is made for the words of the source alone.
+    What copying adds to log g p_vocab(v) is softplus of how far it is ahead of it, and nothing
+    where v is not in the source: so the mixture is made for the words of the source alone.
     """
     gate, weights, source = pointed
     logits = wide(logits)

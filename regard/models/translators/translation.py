@@ -175,12 +175,12 @@ def _with_copies(
     found: list[list[tuple[Hypothesis, OwnCopies | None]]] = [[] for _ in results]
     for place in range(max(len(each) for each in results)):
         rows = [i for i, each in enumerate(results) if place < len(each)]
-        said = [[BOS, *results[i][place].ids] for i in rows]
+        said = [[BOS, *results[i][place].ids, EOS] for i in rows]
         with evaluating(model):
             copied = model.copies(source[rows], lengths[rows], _padded(model, said)[0])
         assert copied is not None
         for row, i in enumerate(rows):
-            n, length = len(said[row]) - 1, int(lengths[i])
+            n, length = len(results[i][place].ids), int(lengths[i])
             own = copied.gate[row, :n], copied.shares[row, :n, :length]
             found[i].append((results[i][place], OwnCopies(*(x.cpu().float().numpy() for x in own))))
     return found
@@ -210,9 +210,7 @@ def _of_words(pieces: Array, source: Pieces, target: Pieces) -> Array:
     return by_word(by_word(pieces.T, source.words, mean=False).T, target.words, mean=True)
 
 
-def _named(
-    tokens: Tokenizer, source: Pieces, ids: list[int], shares: Array
-) -> tuple[Pieces, str]:
+def _named(tokens: Tokenizer, source: Pieces, ids: list[int], shares: Array) -> tuple[Pieces, str]:
     """What was said, each unknown word that was copied as it stands in the source."""
     labels = tokens.pieces(ids)
     for place, token in enumerate(ids):

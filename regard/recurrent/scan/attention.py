@@ -58,7 +58,8 @@ class TapeScores:
             count = rows.stop - first
             activated = self.scratch[: count * size * hidden].view(count, size, hidden)
             torch.add(keys[rows], query[rows].unsqueeze(1), out=activated)
-            yield rows, activated.tanh_()
+            # tanh x = 2 sigmoid(2x) - 1, and PyTorch's sigmoid takes a fifth of its tanh's time.
+            yield rows, activated.mul_(2).sigmoid_().mul_(2).sub_(1)
 
 
 class TapeAttention:

@@ -65,7 +65,13 @@ def bahdanau_scan(
     kind = matrices.gates.dtype
     return BahdanauSteps(
         *_BahdanauScan.apply(  # type: ignore[no-untyped-call]
-            learn_weights, inputs.to(kind), state.to(kind), keys.to(kind), values, allowed, *matrices
+            learn_weights,
+            inputs.to(kind),
+            state.to(kind),
+            keys.to(kind),
+            values,
+            allowed,
+            *matrices,
         )
     )
 

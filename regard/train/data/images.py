@@ -175,6 +175,8 @@ def _of_folders(folder: Path) -> LabelledImages:
             with Image.open(file) as image:
                 check_bytes(image.width * image.height * 3 * len(files), repr(str(folder)))
                 found.append(np.asarray(image.convert("RGB")))
+        except Image.DecompressionBombError as error:
+            raise DataError(f"{str(file)!r} has too many pixels: make it smaller") from error
         except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
             raise DataError(f"{str(file)!r} is no image, or a damaged one") from error
         if found[-1].shape != found[0].shape:

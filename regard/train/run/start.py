@@ -20,6 +20,7 @@ from regard.files import write_text
 from regard.store.folder import RunFolder
 from regard.store.shipped import find_folder
 from regard.store.weights import read_weights, set_weights, unpacked
+from regard.text import visible
 from regard.train.config import CHANGEABLE, FREE, TrainConfig
 from regard.train.run.checkpoint import Checkpoints
 from regard.train.run.distributed import World, joined
@@ -82,7 +83,9 @@ def train(
         model = _model(job, shape, corpus, chosen, note)
         if fresh:
             job.prepare(model, corpus, chosen.data, note)
-            _begin(model, _earlier(job, chosen))
+            earlier = _earlier(job, chosen)
+            _check_labels(earlier, shape.to_dict())
+            _begin(model, earlier)
         if still := freeze(model, chosen.train.freeze):
             note(still)
         world.from_main(lambda: _write(folder, config, {**learned, **job.held_out(read)}))
@@ -177,6 +180,25 @@ def _earlier(
             "its weights are of"
         )
     return within, Path(start)
+
+
+def _check_labels(earlier: tuple[RunFolder, Path] | None, shape: Tree) -> None:
+    """Raise if the weights to begin with tell other labels apart than this data has: their numbers
+    would fit, and stand for something else."""
+    if earlier is None or "labels" not in shape:
+        return
+    old, new = (
+        [str(label) for label in config.get("labels", [])]
+        for config in (earlier[0].read_config().get("model", {}), shape)
+    )
+    if old != new:
+        shown = [", ".join(visible(label) for label in some[:8]) for some in (old, new)]
+        more = ["…" if len(some) > 8 else "" for some in (old, new)]
+        raise ConfigError(
+            f"train.start (--from) {str(earlier[0].path)!r} knows the labels {shown[0]}{more[0]}, "
+            f"and this data has {shown[1]}{more[1]}: name them alike and in the same order, or "
+            "begin without --from"
+        )
 
 
 def _begin(model: nn.Module, earlier: tuple[RunFolder, Path] | None) -> None:

@@ -20,8 +20,8 @@ from regard.store.folder import BASELINES, RunFolder
 from regard.text import quoted, visible
 from regard.train.config import TrainConfig
 from regard.train.data.batches import plan
-from regard.train.data.config import EpisodesConfig
 from regard.train.data.episodes import DividedEpisodes, divided_episodes
+from regard.train.data.thingconfig import EpisodesConfig
 from regard.train.settings import Tree
 from regard.train.tasks.job import Files, Job, Settings
 from regard.train.tasks.label import labels_line

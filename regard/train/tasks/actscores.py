@@ -14,13 +14,13 @@ from regard.models.actor import Actor
 from regard.models.guesses import Imitations
 from regard.pieces.episode import Episode
 from regard.store.folder import RunFolder, load_actor
-from regard.train.data.config import EpisodesConfig
 from regard.train.data.episodes import (
     Episodes,
     check_actions,
     divided_episodes,
     read_episodes,
 )
+from regard.train.data.thingconfig import EpisodesConfig
 from regard.train.tasks.act import RecordedSteps, said_actions
 from regard.train.tasks.play import (
     EPISODES,

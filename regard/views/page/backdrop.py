@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import struct
 import zlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,11 +27,14 @@ def backdrop_data(pieces: Pieces) -> dict[str, Any] | None:
     behind = pieces.backdrop
     if behind is None:
         return None
+    if behind.kind == "list":
+        return _list(behind, pieces.places)
     width, height = behind.size
     boxes = [box_of(place, height) for place in pieces.places]
     known = {"kind": behind.kind, "width": width, "height": height, "boxes": boxes}
     if behind.kind == "curve":
-        return known | {"lines": _lines(behind)}
+        since = width if behind.since is None else behind.since
+        return known | {"lines": _lines(behind), "since": since / width}
     pixels = _loudness(behind.values) if behind.kind == "spectrogram" else behind.values
     return known | {"picture": _address(png(_smaller(pixels)))}
 
@@ -38,6 +42,14 @@ def backdrop_data(pieces: Pieces) -> dict[str, Any] | None:
 def box_of(place: Place, height: int) -> list[int]:
     """Left, top, right, bottom; a span of time is as high as the whole."""
     return [place[0], 0, place[1], height] if len(place) == 2 else list(place)
+
+
+def _list(behind: Backdrop, places: Sequence[Place]) -> dict[str, Any]:
+    """The rows from the first that was read; a piece is a row."""
+    first = min((place[0] for place in places if place), default=0)
+    rows = behind.values[first:].tolist()
+    boxes = [[0, place[0] - first, 1, place[0] - first + 1] if place else [] for place in places]
+    return {"kind": "list", "width": 1, "height": len(rows), "boxes": boxes, "rows": rows}
 
 
 def _lines(behind: Backdrop) -> list[list[float]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.run import regard
-from tests.inside.hearing import save_patchtst, save_table, save_whisper
+from tests.inside.hearing import save_patchtst, save_table, save_wav2vec2, save_whisper
 from tests.inside.onnx.graphs import recogniser
 from tests.inside.vision import save_image, save_vit
 from tests.sounds import save_tone, wav
@@ -20,6 +20,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     save_vit(made / "vit")
     save_image(made / "a.png")
     save_whisper(made / "whisper")
+    save_wav2vec2(made / "wav2vec2")
     save_tone(made / "a.wav", 440, 0.43)
     (made / "none.wav").write_bytes(wav(b""))
     save_patchtst(made / "patchtst")
@@ -156,6 +157,7 @@ def test_a_series_at_a_time(folder: Path) -> None:
         (("whisper", "--sound", "none.wav"), "'none.wav' has no sound in it: its length is zero"),
         (("whisper", "--sound", "a.png"), "'a.png' is no wav file"),
         (("whisper", "--sound", "a.wav", "--at", "0.5"), "the sound has 0.43 s, from 0; got --at"),
+        (("wav2vec2", "--sound", "a.wav", "--at", "7"), "the sound has 0.43 s, from 0; got --at"),
         (("whisper", "--sound", "a.wav", "--at", "1,1"), "--at is a second of the sound"),
         (("whisper", "--sound", "a.wav", "--word", "two"), "add --part cross"),
         (("whisper", "--sound", "a.wav", "--image", "a.png"), "one thing is read: give --image"),

@@ -15,12 +15,12 @@ from regard.inside.ablate.variant import HeadAt, Variant
 KINDS = {"self": "self", "encoder": "encoder", "decoder": "decoder", "cross": "cross"}
 
 ENDINGS = {
-    "Llama": {"LlamaRMSNorm", "LlamaMLP"},
-    "GPT2": {"LayerNorm", "GPT2MLP"},
+    "Llama": {"Linear", "LlamaRMSNorm", "LlamaMLP"},
+    "GPT2": {"Conv1D", "LayerNorm", "GPT2MLP"},
     "Roberta": set[str](),
     "Bart": set[str](),
 }
-"""What runs for the measured position alone, behind the last attention."""
+"""What runs for the measured position alone: W_O of the last attention, and what is behind it."""
 
 
 @torch.inference_mode()

@@ -69,8 +69,9 @@ def test_the_simple_network_looks_at_the_word_itself_too(score: str, form: str) 
 
 
 def shares(scores: Array, temperature: float) -> Array:
-    found: Array = np.exp(scores / temperature)
-    return found / found.sum()
+    raised = np.exp(scores / temperature)
+    found: Array = raised / raised.sum()
+    return found
 
 
 @pytest.mark.parametrize("design", ["lstmn", "simple-rnn+attention"])

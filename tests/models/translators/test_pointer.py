@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import regard
 from regard import record
 from regard.errors import ConfigError
 from regard.models.sampling import Sampling
@@ -15,6 +17,7 @@ from regard.models.translators.base import Translator
 from regard.models.translators.beam import hypotheses
 from regard.models.translators.builder import build
 from regard.models.translators.config import MODELS, POINTING, TranslatorConfig, sized
+from regard.models.translators.native import NativeState
 from regard.models.translators.pointer import (
     Pointed,
     copy_shares,
@@ -24,7 +27,7 @@ from regard.models.translators.pointer import (
 )
 from regard.models.translators.sample import sample_batch
 from regard.pieces.tokenizer import UNK
-from tests.models.batch import VOCABULARY, batch, model
+from tests.models.batch import VOCABULARY, Batch, batch, model
 
 EVERY = pytest.mark.parametrize("name", POINTING)
 N, SIZE, SOURCE = 5, 11, 7
@@ -117,7 +120,7 @@ def test_what_cannot_be_copied_has_no_gradient_that_is_no_number() -> None:
     gate = torch.tensor([-200.0], requires_grad=True)
     p = Pointed(gate, weights, torch.tensor([[0, 1]]))
     loss = mixture_loss(logits, p, torch.tensor([1]), 0.1)
-    loss.backward()  # type: ignore[no-untyped-call]
+    loss.backward()
     assert math.isfinite(loss.item())
     for x in (logits, weights, gate):
         assert x.grad is not None
@@ -135,7 +138,7 @@ def test_shares_say_how_much_of_a_word_was_copied_and_from_where() -> None:
     assert not shares[3].any()  # it does not stand in the source
 
 
-def pointing(name: str, **changes: object) -> Translator:
+def pointing(name: str, **changes: Any) -> Translator:
     return model(name, pointer=True, **changes)
 
 
@@ -172,7 +175,8 @@ def test_its_loss_leaves_the_padding_out(name: str, smoothing: float) -> None:
             total -= (1 - smoothing) * right + smoothing * log_p[row, i].mean().item()
             tokens += 1
     loss = made.loss(*b, smoothing)
-    assert (loss.tokens, loss.total.item()) == (tokens, pytest.approx(total, abs=1e-8))
+    assert loss.tokens == tokens
+    assert loss.total.item() == pytest.approx(total, abs=1e-8)
     alone = sum(
         made.loss(
             b.source[i : i + 1, :s], b.source_lengths[i : i + 1],
@@ -186,9 +190,12 @@ def test_its_loss_leaves_the_padding_out(name: str, smoothing: float) -> None:
 @EVERY
 def test_every_weight_learns_through_it(name: str) -> None:
     """The gradient of every parameter, along a direction, by finite differences."""
-    made, b = pointing(name, tied=True, readout=10) if name == "bahdanau" else pointing(name), batch()
+    made, b = (
+        pointing(name, tied=True, readout=10) if name == "bahdanau" else pointing(name),
+        batch(),
+    )
     parameters = dict(made.named_parameters())
-    made.loss(*b, 0.1).total.backward()  # type: ignore[no-untyped-call]
+    made.loss(*b, 0.1).total.backward()
     chance = torch.Generator().manual_seed(3)
     for key, parameter in parameters.items():
         assert parameter.grad is not None, key
@@ -241,11 +248,11 @@ def test_a_chosen_layer_is_shown_and_the_last_one_copied_from() -> None:
     assert not torch.allclose(first.weights, second.weights)
 
 
-def test_the_kernels_search_knows_no_pointer_and_is_not_asked() -> None:
-    made, b = pointing("transformer").float(), batch()
-    plain = model("transformer").float()
+@EVERY
+def test_the_kernels_search_knows_no_pointer_and_is_not_asked(name: str) -> None:
+    made, b = pointing(name).float(), batch()
     with torch.no_grad():
-        assert type(plain.start(*b[:2])).__name__ != type(made.start(*b[:2])).__name__
+        assert not isinstance(made.start(*b[:2]), NativeState)
         log_p = made(*b[:3])
         state = made.start(*b[:2])
         step = made.step(state, b.target[:, 0])
@@ -260,7 +267,7 @@ def test_in_bfloat16_the_mixture_is_in_float32(name: str) -> None:
     assert log_p.dtype == rounded.total.dtype == torch.float32
     np.testing.assert_allclose(log_p.exp().sum(-1).detach().numpy(), 1, rtol=1e-5)
     assert rounded.total.item() == pytest.approx(made.loss(*b, 0.1).total.item(), rel=2e-2)
-    rounded.total.backward()  # type: ignore[no-untyped-call]
+    rounded.total.backward()
     assert all(p.grad is not None and bool(p.grad.isfinite().all()) for p in made.parameters())
 
 
@@ -322,14 +329,14 @@ def test_a_translator_takes_an_unknown_word_from_the_source_alone(name: str) -> 
     assert model(name).copies(b.source, b.source_lengths, b.target) is None
 
 
-def marked(words: torch.Tensor, places: torch.Tensor) -> tuple[torch.Tensor, ...]:
+def marked(words: torch.Tensor, places: torch.Tensor) -> Batch:
     """Sources of five words and EOS, one of them behind a mark; that word is the target."""
     source = torch.randint(40, 50, (len(words), 6), generator=torch.Generator().manual_seed(2))
     rows = torch.arange(len(words))
     source[rows, places], source[rows, places + 1], source[:, -1] = 4, words, 3
     target = torch.full((len(words), 3), 2)
     target[:, 1], target[:, 2] = words, 3
-    return source, torch.full((len(words),), 6), target, torch.full((len(words),), 3)
+    return Batch(source, torch.full((len(words),), 6), target, torch.full((len(words),), 3))
 
 
 @pytest.mark.parametrize("pointer", [False, True])
@@ -349,3 +356,18 @@ def test_it_learns_to_copy_words_that_were_never_said_in_training(pointer: bool)
     said = [found[0].ids for found in hypotheses(made, source, lengths, max_length=4)]
     right = sum(ids == [word] for ids, word in zip(said, never.tolist(), strict=True))
     assert right >= 8 if pointer else right == 0
+
+
+@EVERY
+def test_a_word_that_is_masked_is_not_copied(name: str) -> None:
+    """Interventions reach what is copied, as they reach what is looked at."""
+    made, b = pointing(name), batch((5,), (4,))
+    target = torch.tensor([[2, *b.source[0, :3].tolist()]])
+    before = made.copies(b.source, b.source_lengths, target)
+    with torch.no_grad(), regard.intervene(made) as changed:
+        changed.mask(key=1, cross=True)
+        after = made.copies(b.source, b.source_lengths, target)
+    assert before is not None
+    assert after is not None
+    assert float(before.shares[0, 1, 1]) > 0
+    assert float(after.shares[0, 1, 1]) == 0

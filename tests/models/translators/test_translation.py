@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from regard.errors import ConfigError, DataError
 from regard.models.sampling import Sampling
 from regard.models.translators.base import Translator
-from regard.models.translators.config import MODELS
+from regard.models.translators.config import MODELS, POINTING
 from regard.models.translators.translation import (
     Translation,
     n_best_texts,
@@ -112,3 +114,72 @@ def test_a_search_and_a_sentence_have_bounds(tokens: Tokenizer) -> None:
     found = translate_texts(made, tokens, ["the cat", "dog " * 600])
     with pytest.raises(DataError, match=r"may have 512 tokens, number 2 has .* a line"):
         list(found)
+
+
+@pytest.fixture(params=POINTING)
+def pointing(request: pytest.FixtureRequest, tokens: Tokenizer) -> Translator:
+    return make(request.param, vocabulary=len(tokens), pointer=True).eval()
+
+
+def test_a_pointer_says_what_was_copied(pointing: Translator, tokens: Tokenizer) -> None:
+    """Of n-best and of samples, in any batch; a piece is copied only from its like."""
+    how: list[dict[str, Any]] = [{"beam": 3}, {"sampling": Sampling(seed=3)}]
+    for each in how:
+        one, many = (
+            list(n_best_texts(pointing, tokens, TEXTS, best=2, batch=n, words=False, **each))
+            for n in (1, 64)
+        )
+        for a, b in zip(chain(*one), chain(*many), strict=True):
+            assert a.text == b.text
+            if not a.read.labels:
+                assert a.copies is None
+                continue
+            assert a.copies is not None
+            assert b.copies is not None
+            np.testing.assert_allclose(a.copies, b.copies, atol=1e-5)
+            assert a.copies.shape == a.alignment.shape
+            assert a.copies.sum(-1).max(initial=0) <= 1 + 1e-6
+            same = np.array(a.target)[:, None] == np.array(a.source)[None]
+            assert ((a.copies > 0) <= same).all()
+
+
+def test_words_copy_as_their_pieces_do(pointing: Translator, tokens: Tokenizer) -> None:
+    how: dict[str, Any] = {"sampling": Sampling(seed=1)}
+    pieces, words = (
+        max(translations(pointing, tokens, words=whole, **how), key=lambda t: len(t.target))
+        for whole in (False, True)
+    )
+    assert pieces.copies is not None
+    assert words.copies is not None
+    assert len(words.target) > 1
+    assert words.gate is not None
+    assert words.copies.shape == (len(words.target), len(words.source))
+    assert words.gate.shape == (len(words.target),)
+    found = words.to_dict()
+    np.testing.assert_allclose(found["copied"], words.copies.sum(-1), atol=1e-6)
+    assert np.array(found["copied_from"]).shape == words.copies.shape
+    trace = trace_of(pointing, tokens, words)
+    np.testing.assert_array_equal(trace["copied"].value, words.copies)
+
+
+def test_an_unknown_word_that_is_copied_is_named() -> None:
+    """With nothing but copying, and a vocabulary that does not have two of the words."""
+    tokens = Tokenizer.train(["the dog sees a cat ."] * 3, 10, "word")
+    made = make("bahdanau", vocabulary=len(tokens), pointer=True)
+    assert made.pointer is not None
+    with torch.no_grad():
+        made.pointer.gate.bias.fill_(-1000.0)
+        made.pointer.gate.weight.zero_()
+    said = [
+        found
+        for seed in range(20)
+        for found in translate_texts(
+            made, tokens, ["Xylo sees Yps"], sampling=Sampling(seed=seed), words=False
+        )
+    ]
+    words = {word for found in said for word in found.text.split()}
+    assert words in ({"Xylo", "sees"}, {"sees", "Yps"}), "the one that it looked at most"
+    for found in said:
+        assert found.copies is not None
+        np.testing.assert_allclose(found.copies.sum(-1), 1, atol=1e-6)
+        assert [w.removeprefix("▁") for w in found.target] == found.text.split()

@@ -27,9 +27,12 @@ def parts() -> tuple[torch.Tensor, ...]:
     return tuple(reference.random(*s, seed=i).requires_grad_() for i, s in enumerate(shapes))
 
 
-def run(allowed: torch.Tensor | None, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+def run(
+    allowed: torch.Tensor | None, *tensors: torch.Tensor, learn_weights: bool = False
+) -> tuple[torch.Tensor, ...]:
     inputs, state, keys, values, *matrices = tensors
-    return bahdanau_scan(inputs, state, keys, values, allowed, BahdanauMatrices(*matrices))
+    given = inputs, state, keys, values, allowed, BahdanauMatrices(*matrices)
+    return bahdanau_scan(*given, learn_weights=learn_weights)
 
 
 def allowed() -> torch.Tensor:
@@ -61,6 +64,29 @@ def test_equals_the_equations_written_as_a_loop() -> None:
 @pytest.mark.parametrize("mask", [None, allowed()])
 def test_the_written_out_gradient_is_right(mask: torch.Tensor | None) -> None:
     assert torch.autograd.gradcheck(lambda *tensors: run(mask, *tensors)[:2], parts())
+
+
+@pytest.mark.parametrize("mask", [None, allowed()])
+def test_weights_can_be_learned_from(mask: torch.Tensor | None) -> None:
+    assert torch.autograd.gradcheck(lambda *t: run(mask, *t, learn_weights=True), parts())
+    assert not run(mask, *parts())[2].requires_grad
+
+
+@pytest.mark.parametrize("mask", [None, allowed()])
+def test_the_kernel_learns_from_weights_too(mask: torch.Tensor | None) -> None:
+    """In float32, where the native kernel takes the steps, as in float64, where it cannot."""
+    found = []
+    for kind in (torch.float64, torch.float32):
+        tensors = [part.detach().to(kind).requires_grad_() for part in parts()]
+        steps = run(mask, *tensors, learn_weights=True)
+        chance = torch.Generator().manual_seed(1)
+        total = sum(
+            (part * torch.randn(part.shape, generator=chance, dtype=torch.float64).to(kind)).sum()
+            for part in steps
+        )
+        found.append(torch.autograd.grad(total, tensors))  # type: ignore[arg-type]
+    for wide, narrow in zip(*found, strict=True):
+        torch.testing.assert_close(narrow.double(), wide, rtol=1e-4, atol=1e-5)
 
 
 def test_one_step_has_a_gradient_too() -> None:

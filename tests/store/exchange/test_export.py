@@ -20,6 +20,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     saved(home / "translator", translator())
     saved(home / "untied", translator(tied=False))
     saved(home / "bahdanau", build(sized("bahdanau", "tiny", len(TOKENS))))
+    saved(home / "pointer", translator(pointer=True))
     saved(home / "language", language())
     saved(home / "lstmn", language("lstmn"))
     saved(home / "classifier", classifier("lstmn"))
@@ -61,6 +62,18 @@ def test_a_shipped_models_licence_goes_along(tmp_path: Path) -> None:
         ("classifier", "ctranslate2", "CTranslate2 has no such classifier"),
         ("language", "huggingface", "none of its decoders has sinusoidal positions and a bias"),
         ("language", "ctranslate2", "translators alone; --to onnx can hold this one"),
+        *(
+            (
+                "pointer",
+                to,
+                f"a model with a pointer cannot be exported: {who} would say every word",
+            )
+            for to, who in (
+                ("huggingface", "Hugging Face's transformers"),
+                ("onnx", "the ONNX file"),
+                ("ctranslate2", "CTranslate2"),
+            )
+        ),
         ("untied", "huggingface", "this model has three (tied = false)"),
         ("translator", "keras", "models are exported to huggingface, onnx, ctranslate2; got"),
     ],

@@ -12,6 +12,7 @@ from PIL import Image
 
 from regard.errors import DataError
 from regard.train.data.images import LabelledImages, image_parts, read_images
+from tests.pictures import huge
 
 PIXELS = np.arange(7 * 5 * 3, dtype=np.uint8).reshape(7, 5, 3)
 LABELS = np.array([3, 1, 3, 1, 2, 2, 3])
@@ -81,6 +82,13 @@ def test_refused(tmp_path: Path, content: dict[str, np.ndarray], said: str) -> N
     np.savez(tmp_path / "a.npz", **content)  # type: ignore[arg-type]
     with pytest.raises(DataError, match=said):
         read_images(tmp_path / "a.npz")
+
+
+def test_an_image_with_too_many_pixels_in_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "bomb.png").write_bytes(huge())
+    with pytest.raises(DataError, match=r"bomb\.png' has too many pixels: make it smaller"):
+        read_images(tmp_path)
 
 
 def test_what_is_no_file_of_images(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regard.train.data.config import EpisodesConfig
 from regard.train.data.episodes import divided_episodes, read_episodes
+from regard.train.data.thingconfig import EpisodesConfig
 from regard.train.tasks.act import RecordedSteps, StepWindow, imitations
 from tests.cli.run import Done, regard
 

@@ -35,6 +35,7 @@ def test_a_translator_on_two_files(tmp_path: Path) -> None:
     assert own["name"] == "bahdanau"
     assert own["rouge"].keys() == {"ROUGE-1", "ROUGE-2", "ROUGE-L"}
     assert (right["rouge"], right["copied"]) == (None, 0.0)
+    assert "pointer" not in own
     for files, text in (
         ({"pairs": "x", "source": "y"}, "not both"),
         ({"source": "y"}, "go together"),

@@ -96,6 +96,23 @@ def test_labels_that_never_occur_in_training(folder: Path) -> None:
     assert "'known' knows no label 'new': it has low, mid, top" in done.stderr
 
 
+def test_weights_of_other_labels_are_refused(folder: Path) -> None:
+    """As many labels, so that all numbers would fit."""
+    assert train(folder, "first", "--model", "average", "--steps", "2").returncode == 0
+    content = np.load(folder / "bars.npz")
+    names = np.where(content["labels"] == "mid", "zenith", content["labels"])
+    np.savez(folder / "named.npz", images=content["images"], labels=names)
+    told = ["train", "classify", "--images", "named.npz", "--model", "average", "--size", "tiny"]
+    done = regard(*told, "--from", "first", "-o", "second", folder=folder)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert (
+        "'first' knows the labels low, mid, top, and this data has low, top, zenith" in done.stderr
+    )
+    assert not (folder / "second" / "config.json").exists()
+    done = train(folder, "third", "--model", "average", "--steps", "2", "--from", "first")
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_patch_is_held_against_the_images_at_hand(folder: Path) -> None:
     """8 divides these 8 columns, though not the 28 that a collection of images often has."""
     done = train(folder, "wide", "--set", "model.patch=8", "--set", "model.height=3", "--steps=1")

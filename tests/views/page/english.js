@@ -2,7 +2,7 @@
 () => {
   const data = [
     '.token-text', 'bdi', 'math', 'kbd', 'script', 'style', 'noscript', '.digits', '.numbers', '.model', 'h1', 'option',
-    '.name', '.vector', '.strip-row', '[lang=en]', 'button[lang]', '.way-said', '.way-word', '.live textarea', '.examples button', 'table.plain', '.link-now', '.tokens', '.chip', '.pane-title',
+    '.name', '.vector', '.strip-row', '[lang=en]', 'button[lang]', '.way-said', '.way-word', '.live textarea', '.examples button', 'table.plain', '.link-now', '.tokens', '.chip', '.pane-title', '.field.list .box',
   ].join();
   const said = new Set();
   const add = text => { if (/[A-Za-z]{3}/.test(text.replace(/SHA-256 .*/, '')) && !/[\u3400-\u9fff]/.test(text)) said.add(text.trim()); };

@@ -77,6 +77,27 @@ def test_lines_go_from_their_lowest_to_their_highest_value() -> None:
     assert data["lines"] == [[0, 1, -1, 0.5], [0, 0, 0, 0]]
 
 
+def test_a_curve_knows_where_its_forecast_begins() -> None:
+    values = np.arange(8, dtype=np.float32)[np.newaxis]
+    read = replace(Pieces.plain(["a"]), backdrop=Backdrop("curve", values, since=6))
+    data = backdrop_data(read)
+    assert data is not None
+    assert data["since"] == 0.75
+
+
+def test_a_list_begins_at_the_first_row_that_was_read() -> None:
+    rows = np.array([[str(i), f"item {i}"] for i in range(5)])
+    read = replace(
+        Pieces.plain(["<s>", "item 2", "item 4"]),
+        places=[(), (2,), (4,)],
+        backdrop=Backdrop("list", rows),
+    )
+    assert backdrop_data(read) == {
+        **{"kind": "list", "width": 1, "height": 3, "boxes": [[], [0, 0, 1, 1], [0, 2, 1, 3]]},
+        "rows": [["2", "item 2"], ["3", "item 3"], ["4", "item 4"]],
+    }
+
+
 def test_a_spectrogram_has_its_lowest_frequency_below() -> None:
     values = np.array([[1, 0], [0, 0], [0, 0]], np.float32)
     read = replace(Pieces.plain(["a"]), backdrop=Backdrop("spectrogram", values))
@@ -167,3 +188,79 @@ def test_time_in_the_page(kind: str, tmp_path: Path, opened: Open) -> None:
     assert box["x"] == pytest.approx(field["x"] + field["width"] * 5 / 6, abs=0.5)
     assert box["height"] == pytest.approx(field["height"], abs=0.5)
     opened_page.clean()
+
+
+def test_a_forecast_is_dashed(tmp_path: Path, opened: Open) -> None:
+    behind = Backdrop("curve", np.sin(np.arange(30, dtype=np.float32))[np.newaxis], since=20)
+    spans = [(10 * i, 10 * i + 10) for i in range(3)]
+    read = replace(Pieces.plain(["a", "b", "c"]), places=list(spans), backdrop=behind)
+    save_html(
+        tmp_path / "a.html", Subject("a", [read], [Sheet("x", 0, 0, 0, weights=weights(3, 3))])
+    )
+    sheet = opened(tmp_path / "a.html")
+    paths = sheet.page.locator(".behind path")
+    assert [paths.nth(i).get_attribute("class") for i in range(paths.count())] == [
+        *("curve", "curve forecast")
+    ]
+    drawn = [paths.nth(i).get_attribute("d") for i in range(2)]
+    assert [path.count("L") for path in drawn] == [19, 10]
+    assert drawn[1].startswith("M19.5 ")
+    assert "5px" in paths.nth(1).evaluate("path => getComputedStyle(path).strokeDasharray")
+
+
+@pytest.fixture(scope="module")
+def listed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A history of 60 rows behind <s>."""
+    names = [f"Film {i}" for i in range(60)]
+    rows = np.array(
+        [[str(i + 1), f"2024-01-{i // 2 + 1:02d}", name] for i, name in enumerate(names)]
+    )
+    read = Pieces.of_thing(["<s>"], names, [(i,) for i in range(60)], Backdrop("list", rows))
+    sheet = Sheet("layer 0", 0, 0, 0, weights=weights(61, 61))
+    path = tmp_path_factory.mktemp("list") / "page.html"
+    save_html(path, Subject("user 7", [read], [sheet], start={"query": 60}))
+    return path
+
+
+def test_a_history_in_the_page(listed: Path, opened: Open) -> None:
+    sheet = opened(listed, reduced_motion="reduce")
+    page = sheet.page
+    assert page.inner_text("#tab-sentence") == "History"
+    assert page.inner_text(".told:visible").startswith("Film 59 keeps 60\u00a0% to itself; ")
+    field, chosen = (page.locator(s).bounding_box() for s in (".pieces.from", ".box.chosen"))
+    assert field["y"] <= chosen["y"] <= field["y"] + field["height"] - chosen["height"] + 1, (
+        "a long list is scrolled to the row that was chosen"
+    )
+    pieces = page.locator(".pieces.from")
+    for key, place in (("ArrowUp", 59), ("Home", 0), ("ArrowDown", 1), ("ArrowDown", 2)):
+        pieces.press(key)
+        sheet.wait(f"new URLSearchParams(location.hash.slice(1)).get('from') === '{place}'")
+    page.locator("[aria-label='Film 3']").hover()
+    assert page.inner_text(".told:visible").startswith("Film 3 takes 60")
+    if AXE.exists():
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+        assert page.evaluate(FINDINGS) == []
+    sheet.clean()
+
+
+def test_a_history_in_chinese_on_a_small_screen(listed: Path, opened: Open) -> None:
+    sheet = opened(listed, "#lang=zh", reduced_motion="reduce", width=390)
+    page = sheet.page
+    assert page.inner_text("#tab-sentence") == "历史"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    english = (Path(__file__).parent / "english.js").read_text()
+    assert page.evaluate(english) == []
+    sheet.clean()
+
+
+def test_even_weights_are_not_nothing(tmp_path: Path, opened: Open) -> None:
+    """Of 144 patches each has 0.7 % of the weight: small, but all of it is there."""
+    read = patches(pixels(48, 48), (0, 0, 48, 48), (12, 12)).pieces
+    even = np.full((1, 144, 144), 1 / 144, np.float32)
+    even[0, 5, 9] += 1e-4
+    subject = Subject("a", [read], [Sheet("x", 0, 0, 0, weights=even)], start={"query": 5})
+    save_html(tmp_path / "a.html", subject)
+    sheet = opened(tmp_path / "a.html", reduced_motion="reduce")
+    assert sheet.page.inner_text(".told:visible") == (
+        "patch 0,5 takes a little from everywhere; most, 0.7\u00a0%, from patch 0,9."
+    )

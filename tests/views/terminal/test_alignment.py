@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.views.terminal.alignment import blocks, cell, print_alignment
+from regard.views.terminal.alignment import blocks, cell, copies_line, print_alignment, print_copies
 from tests.views.terminal.consoles import console, printed
 
 
@@ -32,3 +32,18 @@ def test_blocks_fit_and_follow_each_other(widths: list[int], room: int) -> None:
     assert [j for start, stop in found for j in range(start, stop)] == [*range(len(widths))]
     for start, stop in found:
         assert sum(width + 1 for width in widths[start:stop]) <= room
+
+
+def test_what_was_copied_and_from_where() -> None:
+    to = console()
+    copies = np.array([[0.6, 0.0, 0.33], [0.0, 0.0, 0.0], [0.0, 0.03, 0.0]])
+    print_copies(["Kalovi", "is", "Kalovi"], ["Kalovi", "sings", "is"], copies, to)
+    lines = [line.rstrip() for line in printed(to).splitlines()]
+    assert lines == [
+        "word    copied  from",
+        "Kalovi   93███  Kalovi#1, Kalovi#2",
+        "sings     ·     the vocabulary",
+        "is        3     the vocabulary",
+    ]
+    line = copies_line(["Kalovi", "sings"], copies[:2])
+    assert line.startswith("Copied from the source: Kalovi 93 %, sings 0 %; the rest")

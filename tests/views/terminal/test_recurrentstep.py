@@ -28,9 +28,9 @@ def step_of(n: int, raised: bool = False) -> Trace:
     return Trace(steps)
 
 
-def shown(trace: Trace, **settings: bool) -> str:
+def shown(trace: Trace, everything: bool = False) -> str:
     file = io.StringIO()
-    print_recurrent_step(RecurrentStepView(trace, make_console(file), **settings))
+    print_recurrent_step(RecurrentStepView(trace, make_console(file), everything))
     return file.getvalue()
 
 

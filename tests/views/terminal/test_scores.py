@@ -94,6 +94,19 @@ def test_summaries() -> None:
     ]
 
 
+def test_the_share_of_a_pointer_stands_beside() -> None:
+    scores = {"ROUGE-1": 30.0, "ROUGE-2": 10.0, "ROUGE-L": 25.0}
+    row = {"rouge": scores, "words": 7.0, "copied": 0.875}
+    rows = [{"name": "the first 7 words", **row}, {"name": "bahdanau", **row, "pointer": 0.625}]
+    text = printed({"sentences": 3, "empty": 0, "beam": 5, "summaries": rows})
+    assert text.splitlines()[2:5] == [
+        "                         ROUGE-1   ROUGE-2   ROUGE-L     words    copied   pointer",
+        "the first 7 words          30.00     10.00     25.00       7.0     87.5%         –",
+        "bahdanau                   30.00     10.00     25.00       7.0     87.5%     62.5%",
+    ]
+    assert "pointer: the share of the words' probability that was copied" in text
+
+
 def test_a_labeller() -> None:
     ways = [
         {"name": "commonest label", "accuracy": 0.25, "known": 0.25},

@@ -246,6 +246,8 @@ export const CHINESE = {
   Decision: "判断",
   Image: "图像",
   Curve: "曲线",
+  History: "历史",
+  "The items of the history": "历史中的各项",
   Sound: "声音",
   "To decide, the model takes {share} from {target}.":
     "为了作出判断，模型从 {target} 取了 {share}。",
@@ -321,6 +323,8 @@ export const CHINESE = {
   "{head}: what {word} attends to": "{head}：{word} 关注什么",
   "{n}\u00a0%": "{n}%",
   "{word} has nothing to look at yet.": "{word} 还没有可看的。",
+  "{word} takes a little from everywhere; most, {share}, from {target}.":
+    "{word} 从各处都取了一点；最多的来自 {target}：{share}。",
   "{word} takes {most} from {mark}, which is no word: here this head has little to say. Of the words, most comes from {target}: {share}.":
     "{word} 的 {most} 来自 {mark}，它不是词：这个头在此没有多少可说。词当中来自 {target} 的最多：{share}。",
   "{word} keeps {most} to itself; of the others, most comes from {target}: {share}.":

@@ -7,8 +7,9 @@
  * @typedef {{name: string, tokens: string[], words: number[], names: string[],
  *   special: number[], separators: number[], unknown: number[], backdrop?: Backdrop}} Text
  * @typedef {{kind: string, width: number, height: number, boxes: number[][], picture?: string,
- *   lines?: number[][]}} Backdrop what pieces are drawn on, and their boxes in it: left, top,
- *   right, bottom; of a piece without a place none
+ *   lines?: number[][], since?: number, rows?: string[][]}} Backdrop what pieces are drawn on, and
+ *   their boxes in it: left, top, right, bottom; of a piece without a place none; since: the share
+ *   of a curve that came before its forecast
  * @typedef {{name: string, number: number, kind: string, part: string, recurrent: boolean,
  *   texts: [number, number], shape: [number, number], heads: number[], scale: number,
  *   causal: boolean, before: number | null, after: number | null, softcap: number | null,

@@ -50,10 +50,12 @@ export function sentenceOf({ row, words, own, marks, link, from, to }) {
   const best = words[0];
   const [mark] = marks;
   if (isDerived()) return byMeasure(values, link, to);
-  if (!best || !link || Math.max(best.weight, own, mark?.weight ?? 0) < LEAST)
-    return phrase("{word} has nothing to look at yet.", values);
+  const whole = [...words, ...marks].reduce((sum, look) => sum + look.weight, own);
+  if (!best || !link || whole < LEAST) return phrase("{word} has nothing to look at yet.", values);
   const all = { ...values, share: strong(link.weight), target: named(link.unit, to) };
   if (link !== best) return mainly(all, to);
+  if (Math.max(best.weight, own, mark?.weight ?? 0) < LEAST)
+    return phrase("{word} takes a little from everywhere; most, {share}, from {target}.", all);
   if (mark && mark.weight > Math.max(best.weight, own)) {
     const values = { ...all, most: strong(mark.weight), mark: named(mark.unit, to) };
     return to.backdrop

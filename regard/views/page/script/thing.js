@@ -128,5 +128,6 @@ function mark({ row, words, marks, own, link, from: rows, to: columns }) {
     piece.setAttribute("aria-selected", String(isChosen));
   }
   from.element.setAttribute("aria-activedescendant", from.id(row.number));
+  if (shown.hovered < 0) from.show(row.number);
   if (best >= 0) to.element.setAttribute("aria-activedescendant", to.id(best));
 }

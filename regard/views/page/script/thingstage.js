@@ -1,5 +1,5 @@
-// The stage of a thing that is no text: an image, a curve or a spectrogram, with a box for each
-// piece on it, and over it the pieces that stand for no part of it.
+// The stage of a thing that is no text: an image, a curve, a spectrogram or a list, with a box for
+// each piece on it, and over it the pieces that stand for no part of it.
 
 import { make, put, svg, tokenText } from "./dom.js";
 import { t } from "./language.js";
@@ -54,7 +54,13 @@ export class Pieces {
   }
 
   /** @param {Backdrop} backdrop */
-  draw({ kind, width, height, picture, lines }) {
+  draw({ kind, width, height, picture, lines, since, rows }) {
+    this.field.classList.toggle("list", kind === "list");
+    if (rows) {
+      this.field.style.setProperty("--rows", String(rows.length));
+      put(this.behind, listed(rows));
+      return;
+    }
     const isFlat = kind !== "image";
     const enlarged = Math.min(MOST_ENLARGED, 448 / Math.max(width, height));
     const style = this.field.style;
@@ -63,8 +69,20 @@ export class Pieces {
     style.setProperty("--shape", String(isFlat ? 2.5 : width / height));
     const shown = picture
       ? make("img", { src: picture, alt: "", class: width < 200 ? "coarse" : false })
-      : curves(lines ?? []);
+      : curves(lines ?? [], since ?? 1);
     put(this.behind, shown);
+  }
+
+  /** Scroll a long list so that a piece of it is seen. @param {number} number */
+  show(number) {
+    const { element, field } = this;
+    const piece = this.all.find(({ dataset }) => dataset.number === String(number));
+    if (!field.classList.contains("list") || piece?.parentElement !== field) return;
+    const [top, bottom] = [field.offsetTop + piece.offsetTop, piece.offsetHeight];
+    const first = field.offsetTop + 8; // below the pieces that stand for no part of it
+    if (top - first < element.scrollTop) element.scrollTop = top - first;
+    if (top + bottom + 8 > element.scrollTop + element.clientHeight)
+      element.scrollTop = top + bottom + 8 - element.clientHeight;
   }
 
   /** @param {Unit} unit */
@@ -118,29 +136,51 @@ export function boxOf({ tokens }, backdrop) {
   return [side(0, Math.min), side(1, Math.min), side(2, Math.max), side(3, Math.max)];
 }
 
-/** Lines from 0 to 1, one below the other. @param {number[][]} lines */
-function curves(lines) {
+/** Lines from 0 to 1, one below the other; what was forecast is dashed.
+ * @param {number[][]} lines @param {number} since the share of them that was not */
+function curves(lines, since) {
   const count = lines.length;
-  const paths = lines.map((line, i) => {
-    const points = line.map((value, x) => {
-      const begins = x === 0 || line[x - 1] < 0;
-      const y = (i + 0.92 - 0.84 * value) / count;
-      return value < 0 ? "" : `${begins ? "M" : "L"}${x + 0.5} ${y.toFixed(4)}`;
-    });
-    const stroke = `var(${LINES[i % LINES.length]})`;
-    return svg("path", { d: points.join(""), fill: "none", style: { stroke }, class: "curve" });
+  const paths = lines.flatMap((line, i) => {
+    const border = Math.round(since * line.length);
+    const path = (
+      /** @type {number} */ from,
+      /** @type {number} */ to,
+      /** @type {string} */ of,
+    ) => {
+      const points = line.slice(from, to).map((value, x) => {
+        const begins = x === 0 || line[from + x - 1] < 0;
+        const y = (i + 0.92 - 0.84 * value) / count;
+        return value < 0 ? "" : `${begins ? "M" : "L"}${from + x + 0.5} ${y.toFixed(4)}`;
+      });
+      const stroke = `var(${LINES[i % LINES.length]})`;
+      return svg("path", { d: points.join(""), fill: "none", style: { stroke }, class: of });
+    };
+    const forecast = path(Math.max(0, border - 1), line.length, "curve forecast");
+    return [path(0, border, "curve"), ...(border < line.length ? [forecast] : [])];
   });
   const viewBox = `0 0 ${lines[0]?.length ?? 1} 1`;
   return svg("svg", { viewBox, preserveAspectRatio: "none" }, paths);
 }
 
+/** The rows of a list, each with what stands in it. @param {string[][]} rows */
+function listed(rows) {
+  const cell = (/** @type {string} */ text) => make("span", {}, tokenText(text, 80));
+  return make(
+    "div",
+    { class: "rows" },
+    rows.map((row) => make("div", {}, row.map(cell))),
+  );
+}
+
 /** @param {Backdrop} backdrop */
 export function kindName({ kind }) {
   if (kind === "image") return t("Image");
+  if (kind === "list") return t("History");
   return kind === "curve" ? t("Curve") : t("Sound");
 }
 
 /** @param {Backdrop} backdrop */
 function partsName({ kind }) {
+  if (kind === "list") return t("The items of the history");
   return kind === "image" ? t("The patches of the image") : t("The stretches of time");
 }
