@@ -10,7 +10,7 @@ word without each of its 144 heads. The same numbers in five ways, in turn:
                all positions
     last       the same, and told to score the last position alone (`logits_to_keep=1`)
     lens       the same as hooked by TransformerLens's hooks (pip install transformer-lens), if it
-               is there: its bridge over this model, else a HookedTransformer of this shape
+               is there: its bridge, version 4, over a copy of this model in a folder
     regard     the engine of `regard ablate`: the heads of a layer as one batch, from it on, its
                attention shared
     estimate   one backward pass for all heads
@@ -26,11 +26,15 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from copy import deepcopy
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
 import transformers
 from goals import Goal, tell
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
 from torch import Tensor
 
 from regard.inside.ablate.engine import engine
@@ -79,7 +83,7 @@ def measure(model: Any, length: int, rounds: int) -> list[Goal]:
         "hooked": lambda: hooked(model, trial),
         "last": lambda: hooked(model, trial, logits_to_keep=1),
     }
-    lens, same = bridge(model)
+    lens = bridge(model)
     if lens is not None:
         ways["lens"] = lambda: lensed(lens, trial)
     else:
@@ -98,7 +102,7 @@ def measure(model: Any, length: int, rounds: int) -> list[Goal]:
     print(f"\n{length} tokens: all {LAYERS * HEADS} heads, least of {rounds} rounds")
     for name, spent in least.items():
         print(f"  {name:<9} {spent:8.2f} s   {least['hooked'] / spent:6.1f} times as fast")
-    for name in [name for name in PEERS if name in found and (name != "lens" or same)]:
+    for name in [name for name in PEERS if name in found]:
         some = found["regard"][places()]
         apart = float(((found[name] - some) / some).abs().max())
         print(f"  regard and {name} differ by at most {apart:.1e} of a probability")
@@ -135,30 +139,21 @@ def hooked(model: Any, trial: WordTrial, **options: int) -> Tensor:
     return torch.stack(values)
 
 
-def bridge(model: Any) -> tuple[Any, bool]:
-    """TransformerLens's model of this shape, and whether it is this one: its bridge over it, or,
-    where that asks the hub for a configuration, one of its own; None if it is not installed."""
-    try:
-        import transformer_lens as lens
-    except ImportError:
-        return None, False
+def bridge(model: Any) -> Any:
+    """A copy of the model under TransformerLens's bridge, which reads its configuration from a
+    folder, with a tokenizer that is never asked; None if TransformerLens is not installed."""
     try:
         from transformer_lens.model_bridge import TransformerBridge
-
-        return TransformerBridge.boot_transformers("gpt2", hf_model=model, device="cpu"), True
-    except (ImportError, OSError):
-        kinds: Any = lens
-        shape = kinds.HookedTransformerConfig(
-            n_layers=LAYERS,
-            n_heads=HEADS,
-            d_model=WIDTH,
-            d_head=WIDTH // HEADS,
-            d_vocab=model.config.vocab_size,
-            n_ctx=model.config.n_positions,
-            act_fn="gelu_new",
-            device="cpu",
-        )
-        return kinds.HookedTransformer(shape).eval(), False
+    except ImportError:
+        return None
+    never = Tokenizer(WordLevel({"?": 0}, unk_token="?"))
+    kinds: Any = transformers
+    words = kinds.PreTrainedTokenizerFast(tokenizer_object=never, unk_token="?", eos_token="?")
+    with TemporaryDirectory() as folder:
+        model.save_pretrained(folder)
+        words.save_pretrained(folder)
+        boot: Any = TransformerBridge.boot_transformers
+        return boot(folder, hf_model=deepcopy(model), tokenizer=words, device="cpu")
 
 
 @torch.inference_mode()

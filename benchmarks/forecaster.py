@@ -25,8 +25,8 @@ from regard.models.baselines import Baselines, fit_linear
 from regard.models.forecaster import Forecaster
 from regard.store.folder import RunFolder, load_forecaster
 from regard.store.shipped import HOME, pack
-from regard.train.data.config import SeriesConfig
 from regard.train.data.series import DividedSeries, divided_series
+from regard.train.data.thingconfig import SeriesConfig
 from regard.train.run.log import read_log
 from regard.train.tasks.forecast import Errors, Way, errors_of, ways_of
 

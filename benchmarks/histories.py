@@ -4,7 +4,7 @@
 
 Trains each design (``--models``) with several seeds and prints HR@10 and NDCG@10 of each user's
 last item: the mean over the seeds and in brackets the least and the most. A run that is finished is
-only measured.
+only measured, one that was interrupted goes on.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ def trained(given: argparse.Namespace, model: str, seed: int) -> Path:
     """The folder of one run, trained if it is not there."""
     folder = Path(given.runs) / f"{model}-{given.size}-{seed}"
     if not (folder / "report.html").exists():
+        resume = ["--resume"] if (folder / "config.json").exists() else []
         subprocess.run(
             [
                 *(sys.executable, "-m", "regard", "train", "recommend", "--model", model),
                 *("--history", given.history, "--size", given.size, "--epochs", str(given.epochs)),
                 *("--seed", str(seed), "--threads", "1", "--patience", "0", "-o", str(folder)),
-                *("--set", f"train.validate_every={given.validate_every}"),
+                *("--set", f"train.validate_every={given.validate_every}", *resume),
             ],
             check=True,
             stdout=subprocess.DEVNULL,

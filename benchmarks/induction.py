@@ -104,10 +104,11 @@ def draw(path: str, model: str, base: float, rows: list[Any]) -> None:
     for count, _, drawn in rows:
         axes.plot([count] * len(drawn), drawn, ".", color="gray", markersize=3)
     axes.set_xlabel("heads removed")
+    axes.set_xticks(counts)
     axes.set_ylabel("probability of the repeated token")
     axes.set_ylim(0, 1.1 * max(base, *(max(drawn) for _, _, drawn in rows)))
     axes.set_title(f"{model}: random tokens, twice", fontsize=10)
-    axes.legend(frameon=False)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)  # no line runs through it
     figure.savefig(path, dpi=110)
 
 

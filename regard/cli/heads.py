@@ -234,7 +234,8 @@ def _write(found: Heads, options: HeadsOptions, scored: str = "") -> None:
     if json_to != "-":
         kind, link = options.kind, options.link
         console = make_console()
-        print_heads(found, console, kind=kind, link=link, shown=options.top)
+        measure = options.measure or ""
+        print_heads(found, console, kind=kind, link=link, shown=options.top, measure=measure)
         if options.measure:
             from regard.pieces.measures import MEASURES
 

@@ -15,6 +15,7 @@ from regard.cli.shared.output import (
     check_outputs,
     check_single,
     note_unknown,
+    say_written,
     write_json_lines,
     write_trace_page,
 )
@@ -121,7 +122,6 @@ def translate(
         found = iter(only)
         if trace_to is not None or html_to is not None:
             trace = trace_of(translator, tokens, only[0][0])
-        _draw(only[0][0], {"png": png, "svg": svg})
     if trace is not None and trace_to is not None:
         trace.save(trace_to)
     if json_to is not None:
@@ -132,7 +132,18 @@ def translate(
     what = "alphabet" if tokens.spells else "vocabulary"
     note_unknown(unknown, model, what=what, instead=INSTEAD)
     if trace is not None and html_to is not None:
-        write_trace_page(html_to, trace, texts[0], model, only[0][0].read, json_to == "-")
+        first, quietly = only[0][0], json_to == "-"
+        write_trace_page(html_to, trace, texts[0], model, first.read, quietly, notes=_notes(first))
+    if png or svg:
+        _draw(only[0][0], {"png": png, "svg": svg})
+        say_written(png, svg, quietly=json_to == "-")
+
+
+def _notes(found: Translation) -> list[str]:
+    """What stands at the top of the page."""
+    from regard.views.terminal.alignment import copies_line
+
+    return [] if found.copies is None else [copies_line(found.target, found.copies)]
 
 
 def _draw(found: Translation, pictures: dict[str, str | None]) -> None:

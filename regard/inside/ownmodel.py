@@ -92,7 +92,7 @@ def load_own(name: str, *, recurrent: bool = False) -> TextModel:
         raise ModelError(
             f"{name!r} is recurrent ({design}): it has no layers of heads that add to a word's "
             f"vector; 'regard {verb} --model {name}' shows what its words attend to, and 'regard "
-            "explain' follows a step of a design that attends to what is predicted"
+            "explain' one step of a design that attends, with what is predicted from it"
         )
     if task == "translate":
         return OwnTranslator(name, *load_translator(folder), None)

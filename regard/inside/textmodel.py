@@ -82,9 +82,12 @@ class TextModel:
         bound = min((n for n in (most, self.positions) if n is not None), default=len(text))
         start = text[: PROBE * bound]
         if len(start) < len(text) and len(read_text(self.tokenizer, start)) > bound + CUT:
+            why = f"the positions of {self.name}" if most is None else f"--max-tokens {most:,}"
+            if most is not None and bound < most:
+                why = f"the positions of {self.name}"
             raise DataError(
-                f"the text has more than {bound:,} tokens, the most here (--max-tokens, or the "
-                f"positions of {self.name}); nothing is cut off: give a shorter text, or its parts"
+                f"the text has more than {bound:,} tokens, the most here ({why}); nothing is cut "
+                "off: give a shorter text, or its parts"
             )
         tokens = bounded(read_text(self.tokenizer, text), most)
         check_length(tokens, self.name, self.positions)

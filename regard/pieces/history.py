@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from regard.errors import DataError, RegardError, nearest
 from regard.pieces.backdrop import Backdrop
 from regard.pieces.pieces import Pieces
 from regard.pieces.tokenizer import BOS, SPECIAL
 from regard.text import Word
+
+if TYPE_CHECKING:  # a command that only asks for help does not load NumPy
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -118,8 +120,10 @@ def history_pieces(catalogue: Catalogue, history: History, most: int | None = No
     return read.after(SPECIAL[BOS], BOS)
 
 
-def _rows(catalogue: Catalogue, history: History) -> np.ndarray[tuple[int, ...], np.dtype[np.str_]]:
+def _rows(catalogue: Catalogue, history: History) -> NDArray[np.str_]:
     """The history as a list: its rows from 1, the time as it is written, and the title."""
+    import numpy as np
+
     titles = [catalogue.title(item) for item in history.items]
     rows = enumerate(zip(history.times, titles, strict=True), 1)
     return np.array([[str(number), time, title] for number, (time, title) in rows])

@@ -24,3 +24,11 @@ MEASURES = {
         "on which y does not depend are 0 (Serrano & Smith 2019)."
     ),
 }
+
+SHORT = {"norm": "norm", "flow": "flow", "gradient": "grad·a", "value-zeroing": "zeroing"}
+"""Where a column has room for six or seven signs."""
+
+
+def column(measure: str) -> str:
+    """What a column of its numbers is headed by: of no measure they are weights."""
+    return SHORT.get(measure, measure) or "weight"

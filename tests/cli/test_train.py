@@ -325,11 +325,12 @@ def test_every_flag_is_a_setting() -> None:
     from regard.models.language import LanguageConfig
     from regard.models.translators.config import TranslatorConfig
     from regard.train.config import TrainConfig
-    from regard.train.data import config
+    from regard.train.data import config, thingconfig
 
     data = [config.PairsConfig, config.TextConfig, config.LabelledConfig]
-    data += [config.ImagesConfig, config.SoundsConfig]
-    data += [config.SeriesConfig, config.HistoryConfig, config.StatesConfig]
+    data += [thingconfig.ImagesConfig, thingconfig.SoundsConfig]
+    data += [thingconfig.SeriesConfig, thingconfig.HistoryConfig, thingconfig.StatesConfig]
+    data += [thingconfig.EpisodesConfig]
     sections = [("train", TrainConfig), *(("data", kind) for kind in data)]
     sections += [("model", TranslatorConfig), ("model", LanguageConfig)]
     known = {f"{name}.{f.name}" for name, kind in sections for f in fields(kind)}

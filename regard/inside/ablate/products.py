@@ -21,6 +21,8 @@ from regard.inside.anatomy.linear import multiplies
 
 FUSED = ("gelu", "gelu (by tanh)", "relu")
 """Activations that go with a product."""
+FEW = 8
+"""Positions below which a product is only as fast as its matrix is read: it stays as it is."""
 
 
 @dataclass(eq=False)
@@ -62,7 +64,7 @@ class FastProducts:
         once = {module: runs[0] for module, runs in self.runs.items() if len(runs) == 1}
         behind = {id(run.given): module for module, run in once.items() if not multiplies(module)}
         for module, run in once.items():
-            if not multiplies(module):
+            if not multiplies(module) or run.given.numel() < FEW * run.given.shape[-1]:
                 continue
             # what the module made and what the curve was given is one tensor
             curve = behind.get(id(run.made))

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from regard.errors import DataError, RegardError, nearest
 from regard.files import name_of
 from regard.pieces.episode import Episode, Numbers
-from regard.train.data.config import EpisodesConfig
 from regard.train.data.labelled import label_order
 from regard.train.data.npz import read_arrays
 from regard.train.data.split import places
 from regard.train.data.table import read_table
+from regard.train.data.thingconfig import EpisodesConfig
 
 NEEDED = ("episode", "step", "state", "action", "reward")
 """The arrays of an npz file; of a table the columns but ``state``, which are all others."""

@@ -14,8 +14,8 @@ from regard.files import name_of
 from regard.pieces.series import Numbers, Series
 from regard.pieces.seriesfile import read_series
 from regard.text import quoted
-from regard.train.data.config import SeriesConfig
 from regard.train.data.split import Part
+from regard.train.data.thingconfig import SeriesConfig
 
 LEAST_CONTEXT = 24
 """Steps that are read where nothing is said,"""

@@ -13,9 +13,9 @@ from regard.files import name_of
 from regard.pieces.series import Series
 from regard.pieces.seriesfile import read_states
 from regard.text import quoted
-from regard.train.data.config import StatesConfig
 from regard.train.data.labelled import label_order
 from regard.train.data.split import Part
+from regard.train.data.thingconfig import StatesConfig
 
 
 @dataclass(frozen=True)

@@ -24,13 +24,6 @@ from regard.store.folder import (
     load_translator,
     load_word_labeller,
 )
-from regard.train.data.config import (
-    ImagesConfig,
-    ScenesConfig,
-    SeriesConfig,
-    SoundsConfig,
-    StatesConfig,
-)
 from regard.train.data.corpus import encode
 from regard.train.data.examples import Examples
 from regard.train.data.images import LabelledImages, read_images
@@ -42,6 +35,13 @@ from regard.train.data.series import divided_series
 from regard.train.data.sounds import read_sounds
 from regard.train.data.states import divided_states
 from regard.train.data.tagged import check_tags, read_tagged
+from regard.train.data.thingconfig import (
+    ImagesConfig,
+    ScenesConfig,
+    SeriesConfig,
+    SoundsConfig,
+    StatesConfig,
+)
 from regard.train.tasks.actscores import measure_actor
 from regard.train.tasks.classify import Confusion, decide
 from regard.train.tasks.forecast import errors_of, ways_of

@@ -16,8 +16,8 @@ from regard.pieces.series import Numbers
 from regard.store.folder import BASELINES, RunFolder
 from regard.text import visible
 from regard.train.config import TrainConfig
-from regard.train.data.config import SeriesConfig
 from regard.train.data.series import MOST_FITTED, DividedSeries, divided_series, some
+from regard.train.data.thingconfig import SeriesConfig
 from regard.train.settings import Tree
 from regard.train.tasks.job import Files, Job, Settings
 

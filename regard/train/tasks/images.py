@@ -17,9 +17,9 @@ from regard.files import name_of
 from regard.models.images import ImageClassifier, ImageConfig, sized_images, usual_patch
 from regard.text import visible
 from regard.train.config import TrainConfig
-from regard.train.data.config import ImagesConfig, PicturesConfig
 from regard.train.data.images import LabelledImages, image_parts, read_images
 from regard.train.data.scenes import Scenes
+from regard.train.data.thingconfig import ImagesConfig, PicturesConfig
 from regard.train.settings import Tree
 from regard.train.tasks.job import Files, Job, Settings
 

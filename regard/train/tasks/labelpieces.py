@@ -18,10 +18,10 @@ from regard.models.images import cut, usual_patch
 from regard.models.labeller import Labeller, LabellerConfig, sized_labeller
 from regard.store.folder import BASELINES, RunFolder
 from regard.text import visible
-from regard.train.data.config import ScenesConfig, StatesConfig
 from regard.train.data.scenes import Scenes, read_scenes
 from regard.train.data.split import Part
 from regard.train.data.states import DividedStates, divided_states
+from regard.train.data.thingconfig import ScenesConfig, StatesConfig
 from regard.train.settings import Tree
 from regard.train.tasks.images import DividedImages, as_input, divided
 from regard.train.tasks.job import Files, Job, Settings

@@ -20,8 +20,9 @@ from regard.store.folder import ITEMS, RunFolder
 from regard.text import quoted
 from regard.train.config import TrainConfig
 from regard.train.data.batches import padded, plan
-from regard.train.data.config import EVENT, HistoryConfig, named_columns
+from regard.train.data.config import named_columns
 from regard.train.data.histories import Histories, read_histories, read_titles
+from regard.train.data.thingconfig import EVENT, HistoryConfig
 from regard.train.settings import Tree
 from regard.train.tasks.job import Files, Job, Settings
 from regard.train.tasks.ranking import BASELINES, FIRST, LeftOut, Mean, ranked

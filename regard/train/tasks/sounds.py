@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from regard.models.images import ImageConfig, sized_images
 from regard.models.spectrogram import STEP
-from regard.train.data.config import SoundsConfig
 from regard.train.data.images import LabelledImages
 from regard.train.data.sounds import read_sounds
+from regard.train.data.thingconfig import SoundsConfig
 from regard.train.tasks.images import Classed, ClassifyPictures, divided
 
 SPAN = 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -30,7 +31,12 @@ def print_ablation(found: Ablation, console: Console, shown: int) -> None:
         console.print(visible(line), style="dim")
     console.print()
     guessed = None if found.estimate is None else found.estimate.effects
-    console.print(_table(found, shown) if guessed is None else _estimates(found, guessed, shown))
+    below = guessed is None and _too_long(found, shown, console.width)
+    table = _table(found, shown, not below) if guessed is None else None
+    console.print(_estimates(found, guessed, shown) if guessed is not None else table)
+    if below:
+        console.print()
+        console.print(_texts(found, shown))
     count = len(found.effects if guessed is None else guessed)
     if count > shown:
         console.print(f"… {count - shown} more (--top, --json)", style="dim")
@@ -93,16 +99,42 @@ def _estimates(found: Ablation, effects: list[Effect], shown: int) -> Table:
     return table
 
 
-def _table(found: Ablation, shown: int) -> Table:
+THEN = {"item": "then first"}
+"""What a changed output is headed by, by what was taken away; else it is what is then written."""
+NUMBERS = 46
+"""Columns that the numbers of an effect take."""
+
+
+def _too_long(found: Ablation, shown: int, width: int) -> bool:
+    """Whether what is then written has no room in a line beside the numbers."""
+    effects = found.ranked()[:shown]
+    longest = max((cell_len(visible(e.text)) for e in effects if e.text is not None), default=0)
+    return longest + NUMBERS + max((cell_len(name(e)) for e in effects), default=0) > width
+
+
+def _texts(found: Ablation, shown: int) -> Table:
+    """What is then written, in lines of its own."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("taken away", style="cyan", no_wrap=True, max_width=40)
+    table.add_column(THEN.get(found.kind, "then it writes"))
+    for effect in found.ranked()[:shown]:
+        if effect.text is not None:
+            table.add_row(name(effect), cut(visible(effect.text), 400))
+    return table
+
+
+def _table(found: Ablation, shown: int, beside: bool) -> Table:
+    """``beside``: what is then written, if anything is, stands in the last column."""
     effects = found.ranked()
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("taken away", style="cyan", no_wrap=True, max_width=40)
     kl = any(e.kl is not None for e in effects)
     for column in ("weight", found.metric, "change", *(["KL"] if kl else [])):
         table.add_column(column, justify="right", no_wrap=True)
-    texts = any(e.text is not None for e in effects)
-    then = "then first" if found.kind == "item" else "then it writes"
-    table.add_column(then if texts else "")  # the one that wraps where it is narrow
+    texts = beside and any(e.text is not None for e in effects)
+    table.add_column(
+        THEN.get(found.kind, "then it writes") if texts else ""
+    )  # the one that wraps where it is narrow
     most = max((abs(e.change) for e in effects), default=0.0) or 1.0
     for effect in effects[:shown]:
         weight = "-" if effect.weight is None else f"{effect.weight:.3f}"
@@ -112,7 +144,8 @@ def _table(found: Ablation, shown: int) -> Table:
         if kl:
             cells.append("-" if effect.kl is None else f"{effect.kl:.4f}")
         last = cut(visible(effect.text), 200) if effect.text is not None else ""
-        table.add_row(*cells, last if texts else bar(abs(effect.change) / most, 16))
+        drawn = bar(abs(effect.change) / most, 16) if beside else ""
+        table.add_row(*cells, last if texts else drawn)
     return table
 
 

@@ -62,6 +62,12 @@ def print_copies(
         console.print(line, no_wrap=True, overflow="ellipsis")
 
 
+def copies_line(target: Sequence[str], copies: Array) -> str:
+    """The same in one line: how much of each word was copied."""
+    shares = (f"{w} {100 * row.sum():.0f} %" for w, row in zip(target, copies, strict=True))
+    return f"Copied from the source: {', '.join(shares)}; the rest comes from the vocabulary."
+
+
 def _numbered(words: Sequence[str], place: int) -> str:
     """The word, with its number where there is another like it."""
     alike = [j for j, word in enumerate(words) if word == words[place]]

@@ -9,15 +9,23 @@ from rich.table import Table
 from rich.text import Text
 
 from regard.pieces.heads import HeadPlace, Heads
+from regard.pieces.measures import column
 from regard.text import visible
 from regard.views.terminal.look import KIND_SIGNS
 from regard.views.terminal.numbers import bar
 
 
 def print_heads(
-    heads: Heads, console: Console, *, kind: str | None, link: tuple[str, str] | None, shown: int
+    heads: Heads,
+    console: Console,
+    *,
+    kind: str | None,
+    link: tuple[str, str] | None,
+    shown: int,
+    measure: str = "",
 ) -> None:
-    """By the link or the kind that was asked for, else the best of each kind."""
+    """By the link or the kind that was asked for, else the best of each kind; ``measure``: what
+    the numbers are, if no weights."""
     n = heads.tokens if isinstance(heads.tokens, int) else len(heads.tokens)
     title = Text(visible(heads.model), style="bold")
     title.append(f": {n:,} tokens, {len(heads.scored)} heads (layers and heads from 0)", "default")
@@ -25,7 +33,7 @@ def print_heads(
     console.print()
     if link is not None:
         first, second = (visible(word) for word in link)
-        console.print(_ranking(heads, f"weight of {first} → {second}", None, shown))
+        console.print(_ranking(heads, f"{column(measure)} of {first} → {second}", None, shown))
     elif kind is not None:
         console.print(_ranking(heads, KIND_SIGNS[kind][1], kind, shown))
     else:

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from regard.pieces.look import Look
-from regard.pieces.measures import MEASURES
+from regard.pieces.measures import MEASURES, column
 from regard.text import cut, visible
 from regard.views.terminal.alignment import SHADES, print_alignment
 from regard.views.terminal.numbers import bar, colour
@@ -210,7 +210,8 @@ def _links(look: Look, console: Console, shown: int) -> None:
     first = "special pieces" if noun == "patch" else first
     title = f"Strongest links between two {what}, one for each head (none to itself, {first})"
     console.print(Text(title, style="bold"))
-    console.print(Text(" " * 36 + "weight  head    its kind", style="dim"), no_wrap=True)
+    heading = f"{column(look.request.measure):>42}  head    its kind"
+    console.print(Text(heading, style="dim"), no_wrap=True)
     placed = max(map(len, look.names)) > MOST_WORDS
     for (query, key, weight), (layer, head) in best[:shown]:
         line = Text(f"  {_named(queries, query, 16, placed)} → ")
@@ -286,7 +287,8 @@ def _head(look: Look, console: Console, shown: int) -> None:
     console.print()
     queries, keys = look.names
     if max(look.map.shape) <= MOST_WORDS:
-        console.print(Text("A row for each query, weights in hundredths:", style="dim"))
+        what = look.request.measure or "weights"
+        console.print(Text(f"A row for each query, {what} in hundredths:", style="dim"))
         left = [j for j in range(len(keys)) if j not in look.left_out[1]]
         weights = look.map.dense().cpu().numpy()[:, left]
         print_alignment([keys[j] for j in left], queries, weights, console)

@@ -9,6 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import regard
 from regard import record
 from regard.errors import ConfigError
 from regard.models.sampling import Sampling
@@ -16,6 +17,7 @@ from regard.models.translators.base import Translator
 from regard.models.translators.beam import hypotheses
 from regard.models.translators.builder import build
 from regard.models.translators.config import MODELS, POINTING, TranslatorConfig, sized
+from regard.models.translators.native import NativeState
 from regard.models.translators.pointer import (
     Pointed,
     copy_shares,
@@ -246,11 +248,11 @@ def test_a_chosen_layer_is_shown_and_the_last_one_copied_from() -> None:
     assert not torch.allclose(first.weights, second.weights)
 
 
-def test_the_kernels_search_knows_no_pointer_and_is_not_asked() -> None:
-    made, b = pointing("transformer").float(), batch()
-    plain = model("transformer").float()
+@EVERY
+def test_the_kernels_search_knows_no_pointer_and_is_not_asked(name: str) -> None:
+    made, b = pointing(name).float(), batch()
     with torch.no_grad():
-        assert type(plain.start(*b[:2])).__name__ != type(made.start(*b[:2])).__name__
+        assert not isinstance(made.start(*b[:2]), NativeState)
         log_p = made(*b[:3])
         state = made.start(*b[:2])
         step = made.step(state, b.target[:, 0])
@@ -354,3 +356,19 @@ def test_it_learns_to_copy_words_that_were_never_said_in_training(pointer: bool)
     said = [found[0].ids for found in hypotheses(made, source, lengths, max_length=4)]
     right = sum(ids == [word] for ids, word in zip(said, never.tolist(), strict=True))
     assert right >= 8 if pointer else right == 0
+
+
+@EVERY
+def test_a_word_that_is_masked_is_not_copied(name: str) -> None:
+    """Interventions reach what is copied, as they reach what is looked at."""
+    made, b = pointing(name), batch((5,), (4,))
+    target = torch.tensor([[2, *b.source[0, :3].tolist()]])
+    with torch.no_grad():
+        before = made.copies(b.source, b.source_lengths, target)
+    with torch.no_grad(), regard.intervene(made) as changed:
+        changed.mask(key=1, kind="cross")
+        after = made.copies(b.source, b.source_lengths, target)
+    assert before is not None
+    assert after is not None
+    assert float(before.shares[0, 1, 1]) > 0
+    assert float(after.shares[0, 1, 1]) == 0

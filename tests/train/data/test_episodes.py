@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from regard.errors import DataError, RegardError
-from regard.train.data.config import EpisodesConfig
 from regard.train.data.episodes import check_actions, divided_episodes, read_episodes
+from regard.train.data.thingconfig import EpisodesConfig
 
 TABLE = """episode,x,step,action,reward,v
 a,0.5,0,left,1,2

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from regard.errors import DataError
-from regard.train.data.config import SeriesConfig
 from regard.train.data.series import DividedSeries, divided_series, some
+from regard.train.data.thingconfig import SeriesConfig
 
 
 def written(folder: Path, rows: int = 100, **how: Any) -> DividedSeries:

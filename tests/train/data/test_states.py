@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from regard.errors import DataError
-from regard.train.data.config import StatesConfig
 from regard.train.data.states import divided_states
+from regard.train.data.thingconfig import StatesConfig
 
 
 def table(tmp_path: Path, states: list[str], low: str = "1") -> Path:

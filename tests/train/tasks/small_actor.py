@@ -10,8 +10,8 @@ import torch
 from regard.models.actor import Actor, sized_actor
 from regard.store.folder import BASELINES, RunFolder
 from regard.store.weights import write_weights
-from regard.train.data.config import EpisodesConfig
 from regard.train.data.episodes import divided_episodes
+from regard.train.data.thingconfig import EpisodesConfig
 from regard.train.tasks.act import imitations
 
 

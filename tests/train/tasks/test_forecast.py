@@ -12,8 +12,8 @@ import pytest
 
 from regard.errors import ConfigError
 from regard.models.baselines import Baselines
-from regard.train.data.config import SeriesConfig
 from regard.train.data.series import divided_series
+from regard.train.data.thingconfig import SeriesConfig
 from regard.train.tasks.forecast import Forecasts, errors_of, forecasts
 from tests.cli.run import Done, regard
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from regard.train.data.config import SoundsConfig
+from regard.train.data.thingconfig import SoundsConfig
 from regard.train.tasks.sounds import frames_of
 from tests.cli.run import Done, regard
 from tests.sounds import save_tone, wav

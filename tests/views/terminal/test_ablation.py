@@ -44,7 +44,7 @@ def test_estimates_beside_what_was_measured() -> None:
 
 
 def test_long_translations_leave_the_numbers_whole() -> None:
-    """At 80 columns the text wraps, and every number stands as it is."""
+    """At 80 columns the texts stand below the numbers, in lines of their own."""
     to = console(width=80)
     said = "The dog is sleeping on the old sofa because he is tired of it all."
     effects = [replace(e, text=said, kl=0.5) for e in made().effects]
@@ -55,6 +55,11 @@ def test_long_translations_leave_the_numbers_whole() -> None:
         assert f"{effect.value:.4f}" in text
         assert f"{effect.change:+.4f}" in text
     assert text.count("The dog") == text.count("all.") == 3
+    assert text.index("L0H1") < text.index("then it writes") < text.index("The dog")
+    assert text.count("The dog is sleeping on the old sofa because he is") == 3, "not squeezed"
+    wide = console(width=200)
+    print_ablation(replace(made(), effects=effects), wide, shown=3)
+    assert f"0.5000  {said}" in printed(wide), "beside the numbers, where there is room"
 
 
 def test_names() -> None:

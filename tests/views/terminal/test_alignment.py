@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regard.views.terminal.alignment import blocks, cell, print_alignment, print_copies
+from regard.views.terminal.alignment import blocks, cell, copies_line, print_alignment, print_copies
 from tests.views.terminal.consoles import console, printed
 
 
@@ -45,3 +45,5 @@ def test_what_was_copied_and_from_where() -> None:
         "sings     ·     the vocabulary",
         "is        3     the vocabulary",
     ]
+    line = copies_line(["Kalovi", "sings"], copies[:2])
+    assert line.startswith("Copied from the source: Kalovi 93 %, sings 0 %; the rest")

@@ -37,3 +37,9 @@ def test_by_a_link() -> None:
     assert "weight of it → un\\x1breal" in lines[2]
     assert [line.split()[:2] for line in lines[3:]] == [["L1H1", "0.625"], ["L0H1", "0.250"]]
     assert lines[3].endswith("broad")
+
+
+def test_a_measure_is_no_weight() -> None:
+    lines = shown({(1, 1): 0.625}, link=("it", "animal"), measure="norm")
+    assert "norm of it → animal" in lines[2]
+    assert "weight" not in lines[2]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from regard.pieces.heads import HEAD_KINDS
@@ -47,6 +49,13 @@ def test_the_overview_and_the_links() -> None:
         ["0.500", "L1H1"],
         ["0.400", "L1H2"],
     ]
+
+
+def test_a_measure_heads_its_column() -> None:
+    look = made_up()
+    assert "weight  head    its kind" in shown(look)
+    look.request = replace(look.request, measure="value-zeroing")
+    assert "                                   zeroing  head    its kind" in shown(look)
 
 
 def test_one_layer_has_the_score_of_every_kind() -> None:

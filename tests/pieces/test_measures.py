@@ -1,0 +1,16 @@
+"""Measures: each says that it is derived, and heads its own column."""
+
+from __future__ import annotations
+
+from regard.pieces.measures import MEASURES, column
+
+
+def test_a_column_is_headed_by_what_it_holds() -> None:
+    assert column("") == "weight"
+    headings = [column(measure) for measure in MEASURES]
+    assert headings == ["norm", "rollout", "flow", "zeroing", "grad·a"]
+    assert max(map(len, headings)) <= len("weight") + 1
+
+
+def test_all_are_said_to_be_derived() -> None:
+    assert all(said.startswith("Derived, not weights: ") for said in MEASURES.values())
