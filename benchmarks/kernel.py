@@ -168,7 +168,7 @@ def goals(variant: str, threads: int, lines: list[Line]) -> list[Goal]:
 
 
 def measure(threads: int, rounds: int, long: bool, only: list[str] | None) -> list[Line]:
-    """Every case, or ``only`` these shapes, in this process, by the kernel its environment asks for."""
+    """Every case, or ``only`` these shapes, in this process, by the kernel that is asked for."""
     kernel = library.kernel()
     assert kernel is not None
     torch.set_num_threads(threads)

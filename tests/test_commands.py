@@ -54,6 +54,12 @@ ELSEWHERE = {
     "regard evaluate runs/act --environment CartPole-v1 --returns 10,60,250,500 --trials 20": (
         "gymnasium does not come with regard; tests/train/tasks/test_actscores.py acts in it"
     ),
+    'regard translate --model runs/short --alignment --png summary.png "This package provides a '
+    "library to parse the files of the Zorbula weather viewer. This package contains the "
+    'documentation."': (
+        "a model of two updates says more words than a picture holds; tests/cli/test_translate.py "
+        "draws one"
+    ),
     "regard serve": "tests/web starts the server",
     "regard serve minilm smollm2 --port 9000 --open": "tests/web starts the server",
     'regard look minilm "The street is wide" --compare-model smollm2 --html models.html': (

@@ -122,7 +122,6 @@ def translate(
         found = iter(only)
         if trace_to is not None or html_to is not None:
             trace = trace_of(translator, tokens, only[0][0])
-        _draw(only[0][0], {"png": png, "svg": svg})
     if trace is not None and trace_to is not None:
         trace.save(trace_to)
     if json_to is not None:
@@ -135,7 +134,9 @@ def translate(
     if trace is not None and html_to is not None:
         first, quietly = only[0][0], json_to == "-"
         write_trace_page(html_to, trace, texts[0], model, first.read, quietly, notes=_notes(first))
-    say_written(png, svg, quietly=json_to == "-")
+    if png or svg:
+        _draw(only[0][0], {"png": png, "svg": svg})
+        say_written(png, svg, quietly=json_to == "-")
 
 
 def _notes(found: Translation) -> list[str]:

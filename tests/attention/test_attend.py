@@ -355,3 +355,18 @@ def test_mixed_dtypes_and_no_share(need_weights: bool) -> None:
     for dropout in (-0.1, 1.5):
         with pytest.raises(RegardError, match=f"from 0 to 1, got {dropout}"):
             attend(q, q, q, dropout=dropout, need_weights=need_weights)
+
+
+def test_inside_autocast_the_weights_are_in_float32() -> None:
+    """As the fused path: rounded weights would not sum to 1."""
+    q, k, v = (
+        torch.randn(2, 3, n, 5, generator=torch.Generator().manual_seed(n)) for n in (7, 11, 11)
+    )
+    expected = attend(q, k, v, need_weights=True)
+    with torch.autocast("cpu", torch.bfloat16):
+        got = attend(q, k, v, need_weights=True)
+    assert got.weights is not None
+    assert expected.weights is not None
+    assert got.weights.dtype == torch.float32
+    torch.testing.assert_close(got.weights, expected.weights, rtol=0, atol=1e-6)
+    torch.testing.assert_close(got.context, expected.context, rtol=0, atol=1e-6)

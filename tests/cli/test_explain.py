@@ -14,6 +14,7 @@ from safetensors.numpy import save_file
 from regard.trace import Trace
 from tests.cli.run import regard, regard_process
 from tests.cli.test_check import CORRECTED
+from tests.store.exchange.small import saved, translator
 
 WORDS = ["the", "cat", "sat", "on", "mat", "猫", "犬"]
 
@@ -262,3 +263,13 @@ def test_a_page_of_what_is_no_attention_has_its_steps_alone(tmp_path: Path) -> N
     assert "<h1>&lt;b&gt;</h1>" in page
     assert "✗ 2.000" in page
     assert "2 is what you get if the variance is divided by the count less 1" not in page
+
+
+def test_the_scores_of_a_mixture_are_not_split(tmp_path: Path) -> None:
+    """A pointer's scores are logs of a mixture: the way is followed to the last vector."""
+    saved(tmp_path / "pointing", translator(pointer=True))
+    command = ("explain", "die katze schläft", "--model", tmp_path / "pointing", "--whole")
+    assert "numbers of the last vector" in " ".join(regard(*command).stdout.split())
+    done = regard(*command, "--parts")
+    assert done.returncode == 2
+    assert "pointing cannot be split into parts" in done.stderr

@@ -668,7 +668,8 @@ struct Worker {
     }
     if (c.entropy) {
       Vec h = log_sum - unit * sums_of(spread + r) * part;
-      put(c.entropy, r, n, (whole == Vec{}) | (h < Vec{}) ? Vec{} : h);
+      Ints none = (whole == Vec{}) | (h < Vec{});
+      put(c.entropy, r, n, none ? Vec{} : h);
     }
   }
 

@@ -51,7 +51,7 @@ class StepTensors(NamedTuple):
     """(B, n), NO_LABEL behind the end."""
 
 
-class RecordedSteps:
+class EpisodeRows:
     """Episodes in the numbers that an actor reads."""
 
     def __init__(self, episodes: Sequence[Episode], actions: Sequence[str]) -> None:
@@ -109,7 +109,7 @@ class NextAction:
     def __init__(self, model: Actor, data: DividedEpisodes, config: TrainConfig) -> None:
         self.model, self.config = model, config
         actions, self.context = model.config.actions, model.config.context
-        self.train, self.valid = (RecordedSteps(each, actions) for each in (data.train, data.valid))
+        self.train, self.valid = (EpisodeRows(each, actions) for each in (data.train, data.valid))
         self.windows = self.train.windows(self.context)
         self.held = self.valid.windows(self.context)
 
@@ -147,7 +147,7 @@ class NextAction:
 
 
 @torch.no_grad()
-def said_actions(model: Actor, part: RecordedSteps) -> NDArray[np.int64]:
+def said_actions(model: Actor, part: EpisodeRows) -> NDArray[np.int64]:
     """The likeliest action at each step of all episodes, from as many steps as a model reads."""
     windows = part.each(model.config.context)
     found = np.zeros(len(windows), np.int64)
@@ -161,7 +161,7 @@ def said_actions(model: Actor, part: RecordedSteps) -> NDArray[np.int64]:
 
 def imitations(data: DividedEpisodes) -> Imitations:
     """What the training part teaches those who know the last state alone."""
-    part = RecordedSteps(data.train, data.actions)
+    part = EpisodeRows(data.train, data.actions)
     states = [episode.states.astype(np.float32) for episode in part.episodes]
     pairs = list(zip(states, part.actions, strict=True))
     return Imitations.of(pairs, data.returns(), len(data.actions))

@@ -21,7 +21,7 @@ from regard.train.data.episodes import (
     read_episodes,
 )
 from regard.train.data.thingconfig import EpisodesConfig
-from regard.train.tasks.act import RecordedSteps, said_actions
+from regard.train.tasks.act import EpisodeRows, said_actions
 from regard.train.tasks.play import (
     EPISODES,
     Acted,
@@ -54,7 +54,7 @@ def measure_actor(
     model, guesses = load_actor(run.path)
     config = model.config
     make = open_environment(environment, config.actions, config.states) if environment else None
-    part = RecordedSteps(_held_episodes(run, name, model, episodes), config.actions)
+    part = EpisodeRows(_held_episodes(run, name, model, episodes), config.actions)
     right = np.concatenate(part.actions)
     states = np.concatenate([each.states for each in part.episodes]).astype(np.float32)
     said = {

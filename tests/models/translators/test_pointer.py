@@ -363,9 +363,10 @@ def test_a_word_that_is_masked_is_not_copied(name: str) -> None:
     """Interventions reach what is copied, as they reach what is looked at."""
     made, b = pointing(name), batch((5,), (4,))
     target = torch.tensor([[2, *b.source[0, :3].tolist()]])
-    before = made.copies(b.source, b.source_lengths, target)
+    with torch.no_grad():
+        before = made.copies(b.source, b.source_lengths, target)
     with torch.no_grad(), regard.intervene(made) as changed:
-        changed.mask(key=1, cross=True)
+        changed.mask(key=1, kind="cross")
         after = made.copies(b.source, b.source_lengths, target)
     assert before is not None
     assert after is not None

@@ -10,7 +10,7 @@ import pytest
 
 from regard.train.data.episodes import divided_episodes, read_episodes
 from regard.train.data.thingconfig import EpisodesConfig
-from regard.train.tasks.act import RecordedSteps, StepWindow, imitations
+from regard.train.tasks.act import EpisodeRows, StepWindow, imitations
 from tests.cli.run import Done, regard
 
 
@@ -93,7 +93,7 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(folder: Path) -> Non
 
 
 def test_windows_have_every_step_once(folder: Path) -> None:
-    part = RecordedSteps(read_episodes(folder / "players.csv").rows, ["0", "1"])
+    part = EpisodeRows(read_episodes(folder / "players.csv").rows, ["0", "1"])
     lengths = [len(episode) for episode in part.episodes]
     for chance in (None, np.random.default_rng(1)):
         windows = part.windows(3, chance)

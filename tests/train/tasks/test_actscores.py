@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from regard.store.folder import RunFolder, load_actor
-from regard.train.tasks.act import RecordedSteps, said_actions
+from regard.train.tasks.act import EpisodeRows, said_actions
 from regard.train.tasks.actscores import measure_actor, read_for
 from tests.cli.run import regard
 from tests.train.tasks.small_actor import save_actor
@@ -21,7 +21,7 @@ def test_the_share_of_right_actions_step_by_step(tmp_path: Path) -> None:
     run = save_actor(tmp_path)
     model, _ = load_actor(run)
     episodes = read_for(model, "run", str(tmp_path / "episodes.npz")).rows
-    part = RecordedSteps(episodes, model.config.actions)
+    part = EpisodeRows(episodes, model.config.actions)
     alone = []
     for window in part.each(3):
         batch = part.batch([window], model.device)
