@@ -188,7 +188,7 @@ struct Top {
 
   // rows.weights of rows [row, row + n), n <= W, to (n, k) arrays.
   void find(const Rows& rows, int row, int n, float* weights, int64_t* keys) {
-    bool is_short = rows.columns > 0 && rows.columns <= TAGGED;
+    bool is_short = rows.columns >= 8 && rows.columns <= TAGGED;  // eight of them are there
     if (k <= 8 && is_short && find_tagged(rows, row, n, weights, keys)) return;
     if (k <= 8)
       find_with<8>(rows, row, n, weights, keys);
