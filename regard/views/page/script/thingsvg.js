@@ -38,8 +38,8 @@ export function thingSvg(pieces, told) {
   );
 }
 
-/** What is drawn behind the pieces. @param {any} first @param {{width: number, height: number}} area
- * @param {string} ink */
+/** What is drawn behind the pieces.
+ * @param {any} first @param {{width: number, height: number}} area @param {string} ink */
 function behindOf(first, area, ink) {
   if (first instanceof HTMLImageElement)
     return svg("image", { ...area, href: first.src, preserveAspectRatio: "none" });
