@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from regard.cli.shared.decoding import check_sampling, decoding_options, sampling_of
+from regard.cli.shared.continuation import INSTEAD, check_going_on, go_on
+from regard.cli.shared.decoding import decoding_options
 from regard.cli.shared.episode import EpisodeOptions, read_act
 from regard.cli.shared.history import read_user
+from regard.cli.shared.image import read_image
 from regard.cli.shared.input import texts_of
 from regard.cli.shared.labels import read_labelled_image, read_labelled_series, task_of
 from regard.cli.shared.numbers import Whole
@@ -30,15 +30,10 @@ from regard.errors import RegardError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from regard.inside.imagereading import ImageVerdict
-    from regard.models.continuation import Continuation
     from regard.models.reading import LabelReading, SentenceReading, Verdict
     from regard.trace import Array
 
     AnyReading = SentenceReading | Verdict | LabelReading
-
-INSTEAD = "use words that it was trained on, or train one on text that has these"
-
 
 LONG = 500
 """Words of a text from which on its reading takes so long that it is said."""
@@ -181,11 +176,11 @@ def read(
     if everything and (layer is not None or head is not None):
         raise RegardError("--all shows every layer and head: leave --layer and --head out")
     shown = {"layer": layer, "head": head, "all": everything or None}
-    _check_going_on(words, n_best, drawn, shown | {"html": html_to, "trace": trace_to})
+    check_going_on(words, n_best, drawn, shown | {"html": html_to, "trace": trace_to})
     check_single(len(texts), trace=trace_to, html=html_to)
     check_outputs(json=json_to, html=html_to, trace=trace_to)
     if words is not None:
-        _go_on(model, texts, words, n_best, drawn, json_to)
+        go_on(model, texts, words, n_best, drawn, json_to)
         return
     from regard.inside.readings import readings_of
 
@@ -218,112 +213,6 @@ def _check_alone(name: str, takes: str, *others: object) -> None:
     """Raise if a thing that is no sentence is read with options that it does not take."""
     if any(option is not None for option in others):
         raise RegardError(f"--{name} is read alone: of the other options it takes --model, {takes}")
-
-
-def _check_going_on(
-    words: int | None, n_best: int, drawn: dict[str, Any], shown: dict[str, Any]
-) -> None:
-    """Raise for options of reading with ``--continue``, and for its own without it."""
-    own = {"sample": drawn["sample"] or None, "n-best": n_best if n_best > 1 else None}
-    own |= {name.replace("_", "-"): value for name, value in drawn.items() if name != "sample"}
-    for name, value in (own if words is None else shown).items():
-        if value is not None and words is None:
-            raise RegardError(f"--{name} goes with --continue N, which makes the text longer")
-        if value is not None:
-            raise RegardError(
-                f"--continue prints text and no attention: leave --{name} out, and read "
-                "the longer text with another 'regard read'"
-            )
-    check_sampling(**drawn)
-    if n_best > 1 and not drawn["sample"]:
-        raise RegardError("the likeliest words are one text: --n-best goes with --sample here")
-
-
-def _go_on(
-    name: str,
-    texts: Sequence[str],
-    words: int,
-    n_best: int,
-    drawn: dict[str, Any],
-    json_to: str | None,
-) -> None:
-    """Print each text with the words that the model says after it."""
-    from regard.store.shipped import find_folder
-
-    folder = find_folder(name, "lm")
-    from regard.models.continuation import continue_text
-    from regard.models.reading import prepared
-    from regard.pieces.text import learned_pieces
-    from regard.pieces.unknown import Unknown
-    from regard.store.folder import load_language_model
-
-    sampling = sampling_of(**drawn)
-    model, tokens = load_language_model(folder)
-    found = (
-        continue_text(model, tokens, text, words, samples=n_best, sampling=sampling, number=number)
-        for number, text in enumerate(texts)
-    )
-    if json_to is not None:
-        write_json_lines(
-            (json.dumps(_as_dict(each), ensure_ascii=False) for each in found), json_to
-        )
-    else:
-        _print_continued(found, scored=n_best > 1)
-    unknown = Unknown()
-    for pieces in learned_pieces(tokens, [prepared(tokens, text) for text in texts]):
-        unknown.add(pieces)
-    note_unknown(unknown, name, instead=INSTEAD)
-
-
-def _as_dict(each: Sequence[Continuation]) -> dict[str, Any]:
-    return {"continuations": [one.to_dict() for one in each]}
-
-
-def _print_continued(found: Iterator[list[Continuation]], scored: bool) -> None:
-    """One text a line; of several, each behind its log p, and a line between them."""
-    from regard.text import visible
-
-    for number, each in enumerate(found):
-        if number and scored:
-            click.echo()
-        for one in each:
-            click.echo((f"{one.log_p:7.2f}  " if scored else "") + visible(one.text))
-
-
-def read_image(model: str, file: str, json_to: str | None, html_to: str | None) -> None:
-    """Print what a classifier says of an image, and the patches that it decided by."""
-    check_outputs(json=json_to, html=html_to)
-    from regard.inside.imagereading import judge_image
-    from regard.text import visible
-    from regard.views.terminal.console import make_console
-    from regard.views.terminal.image import print_image
-
-    verdict = judge_image(model, file, traced=html_to is not None)
-    shares = dict(zip(verdict.labels, verdict.probabilities, strict=True))
-    if json_to is not None:
-        weights = [float(weight) for weight in verdict.weights]
-        content = {"model": model, "image": file, "labels": shares, "weights": weights}
-        write_json_lines([json.dumps(content, ensure_ascii=False)], json_to)
-    else:
-        console = make_console()
-        for label, share in list(shares.items())[:5]:
-            console.print(f"{100 * share:6.2f} %  {visible(label)}", markup=False, highlight=False)
-        if verdict.image is not None:
-            print_image(verdict.image, verdict.weights, None, "what it decided by", console)
-    if html_to is not None:
-        _write_image_page(html_to, verdict, file, model, quietly=json_to == "-")
-
-
-def _write_image_page(
-    to: str, verdict: ImageVerdict, file: str, model: str, *, quietly: bool
-) -> None:
-    """The page of an image, on which its patches are drawn."""
-    if verdict.image is None:
-        raise RegardError(f"{model} reads no patches (conv), and a page shows attention to them")
-    likely = list(zip(verdict.labels, verdict.probabilities, strict=True))[:3]
-    said = ", ".join(f"{label} {100 * share:.1f} %" for label, share in likely)
-    pieces, title = verdict.image.pieces, os.path.basename(file)
-    write_trace_page(to, verdict.trace, title, model, pieces, quietly, notes=[said])
 
 
 def _noted(readings: Iterator[AnyReading]) -> Iterator[AnyReading]:

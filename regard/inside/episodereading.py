@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from regard.errors import ConfigError
 from regard.models.actor import Actor
-from regard.models.reading import ATTENTION, attention_of, of_head
+from regard.models.reading import ATTENTION, attention_of, of_head_if_any
 from regard.pieces.episode import KINDS, Episode, episode_pieces
 from regard.pieces.pieces import Pieces
 from regard.record import record
@@ -58,12 +57,7 @@ class ActReading:
 
     def weights(self, layer: int | None = None, head: int | None = None) -> Array | None:
         """(pieces,) of a layer, the last if not given, and a head, the mean if not given."""
-        if len(self.attention):
-            return of_head(self.attention, layer, head)
-        for what, asked in (("layer", layer), ("head", head)):
-            if asked is not None:
-                raise ConfigError(f"{self.model} has no attention: leave --{what} out")
-        return None
+        return of_head_if_any(self.model, self.attention, layer, head)
 
 
 @torch.no_grad()

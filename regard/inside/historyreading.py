@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from regard.errors import ConfigError
 from regard.inside.ablate.measure import rank_correlation
 from regard.models.language import LanguageModel
-from regard.models.reading import ATTENTION, attention_of, of_head
+from regard.models.reading import ATTENTION, attention_of, of_head_if_any
 from regard.pieces.ablation import Ablation, Effect
 from regard.pieces.history import Catalogue, History, history_pieces
 from regard.pieces.pieces import Pieces
@@ -46,12 +45,7 @@ class Recommendation:
 
     def weights(self, layer: int | None = None, head: int | None = None) -> Array | None:
         """(pieces,) of a layer, the last if not given, and a head, the mean if not given."""
-        if len(self.attention):
-            return of_head(self.attention, layer, head)
-        for what, asked in (("layer", layer), ("head", head)):
-            if asked is not None:
-                raise ConfigError(f"{self.model} has no attention: leave --{what} out")
-        return None
+        return of_head_if_any(self.model, self.attention, layer, head)
 
 
 @torch.no_grad()

@@ -342,6 +342,18 @@ def of_head(attention: Array, layer: int | None = None, head: int | None = None)
     return found
 
 
+def of_head_if_any(
+    model: str, attention: Array, layer: int | None, head: int | None
+) -> Array | None:
+    """As :func:`of_head`; None for a ``model`` without attention, of which no head can be asked."""
+    if len(attention):
+        return of_head(attention, layer, head)
+    for what, asked in (("layer", layer), ("head", head)):
+        if asked is not None:
+            raise ConfigError(f"{model} has no attention: leave --{what} out")
+    return None
+
+
 def _between(weights: Array, words: list[Word]) -> Array:
     """Of pieces to pieces (t, i), the weights of words to words."""
     attended = by_word(weights.T, words, mean=False).T

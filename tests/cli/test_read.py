@@ -163,12 +163,6 @@ def test_control_characters_cannot_act(runs: Path) -> None:
         (["--model", "lstmn-run", "a", "--all", "--head", "0"], "--all shows every layer"),
         (["--model", "lstmn-run", "a", "--file", "b"], "give sentences or --file, not both"),
         (["--model", "lstmn-run", "a", "b", "--trace", "t"], "--trace takes one sentence, got 2"),
-        (["a", "--continue", "3", "--html", "p"], "--continue prints text and no attention"),
-        (["a", "--continue", "3", "--n-best", "2"], "--n-best goes with --sample here"),
-        (["a", "--continue", "3", "--seed", "2"], "--seed goes with --sample"),
-        (["a", "--continue", "201"], "a text is continued by 1 to 200 words, got 201"),
-        (["a", "--sample"], "--sample goes with --continue N"),
-        (["--model", "translator", "a", "--continue", "2"], "holds no language model"),
         (["--model", "translator", "a"], "of sentences 'regard read' takes a language model"),
     ],
 )
@@ -180,22 +174,3 @@ def test_bad_input(arguments: list[str], text: str, runs: Path) -> None:
     assert done.returncode == 2
     assert text in done.stderr
     assert done.stderr.count("\n") == 1
-
-
-def test_an_image_its_label_and_its_page(tmp_path: Path) -> None:
-    from PIL import Image
-
-    Image.fromarray(np.tile(np.arange(28, dtype=np.uint8) * 9, (28, 1))).save(tmp_path / "a.png")
-    done = regard("read", "--image", "a.png", "--html", "a.html", folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert re.match(r" *\d+\.\d\d %  [a-zA-Z -]+\n", done.stdout)
-    assert "what it decided by" in done.stdout
-    assert done.stdout.endswith("Written: a.html\n")
-    page = (tmp_path / "a.html").read_text(encoding="utf-8")
-    assert page.count("data:image/png;base64,") == 1
-    assert "decision" in page
-    refused = regard("read", "--image", "a.png", "--layer", "1", folder=tmp_path)
-    assert refused.stderr == (
-        "regard: error: --image is read alone: of the other options it takes --model, --json, "
-        "--html\n"
-    )
