@@ -50,7 +50,7 @@ import regard.models.translators.transformer
 import regard.store.weights
 import regard.train.run.checkpoint
 from regard.cli import main
-from regard.cli.train import job_of
+from regard.cli.shared.training import job_of
 from regard.train.run.log import Log, read_log
 from regard.train.run.loop import Loop
 

@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from regard.cli import main
-from regard.cli.train import FLAGS
 from regard.models.translators.config import MODELS
 from regard.pieces.tokenizer import Tokenizer
 from regard.store.folder import RunFolder, load_translator
@@ -317,24 +316,6 @@ def test_tensorboard_is_not_there(
     text = refused(capsys, "--pairs", table, *TINY, "--tensorboard", "-o", tmp_path / "run")
     assert "TensorBoard needs tensorboard: pip install tensorboard" in text
     assert not (tmp_path / "run").exists()
-
-
-def test_every_flag_is_a_setting() -> None:
-    from dataclasses import fields
-
-    from regard.models.language import LanguageConfig
-    from regard.models.translators.config import TranslatorConfig
-    from regard.train.config import TrainConfig
-    from regard.train.data import config, thingconfig
-
-    data = [config.PairsConfig, config.TextConfig, config.LabelledConfig]
-    data += [thingconfig.ImagesConfig, thingconfig.SoundsConfig]
-    data += [thingconfig.SeriesConfig, thingconfig.HistoryConfig, thingconfig.StatesConfig]
-    data += [thingconfig.EpisodesConfig]
-    sections = [("train", TrainConfig), *(("data", kind) for kind in data)]
-    sections += [("model", TranslatorConfig), ("model", LanguageConfig)]
-    known = {f"{name}.{f.name}" for name, kind in sections for f in fields(kind)}
-    assert set(FLAGS.values()) <= known | {"model.size"}
 
 
 def test_a_run_that_begins_with_another_one(
