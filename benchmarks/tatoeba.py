@@ -4,14 +4,12 @@
 
 ``deu.txt.gz`` is the German-English file of manythings.org/anki (from tatoeba.org, CC-BY 2.0).
 Two models train at a time, one core each; a run that was interrupted is resumed, a finished one
-is only measured. It prints the figures of docs/results.md and draws its picture; ``--ship`` packs
+is only measured. Bahdanau's model and the Transformer are trained on, in runs that begin with the
+weights of the one before (``STAGES``). It prints the figures of docs/results.md; ``--ship`` packs
 the models into the package, each with its card.
 
-    … --longer 75 [--first shipped]
-
-trains each on in a second run of so many minutes, with made-up names and products in bfloat16, and
-measures and packs that one; ``--first shipped`` begins it with the models in the package instead of
-a first run.
+    … --stages 1      only the first runs, which are equal for all four: the table and its picture
+    … --last          only the last run of each, which begins with the model in the package
 """
 
 from __future__ import annotations
@@ -34,8 +32,39 @@ from regard.train.data.pairs import read_pairs
 from regard.train.run.log import read_log
 from regard.train.tasks.metrics import Bucket, Score, bleu, by_length, chrf
 
-STEPS = {"word-by-word": 5200, "encoder-decoder": 5200, "bahdanau": 5200, "transformer": 4700}
-"""Updates; the Transformer's cost more, so that it has fewer."""
+
+@dataclass(frozen=True)
+class Stage:
+    """One run of a model; all but the first begin with the weights of the one before."""
+
+    length: tuple[str, str]
+    """The option that ends it: steps (the Transformer's cost more: it has fewer), or minutes."""
+    rate: str
+    seed: int
+    warmup: int
+    validate: int
+    settings: tuple[str, ...] = ()
+
+
+def first(steps: int) -> Stage:
+    """The run that is the same for all."""
+    return Stage(("--steps", str(steps)), "3e-3", 1, 300, 500)
+
+
+NAMES, GREETINGS = "data.names=0.3", "data.short=5"
+STAGES = {
+    "word-by-word": (first(5200),),
+    "encoder-decoder": (first(5200),),
+    "bahdanau": (
+        first(5200),
+        Stage(("--minutes", "62"), "1e-3", 1, 100, 250, (NAMES,)),
+        Stage(("--minutes", "80"), "2e-3", 3, 100, 1000, (NAMES, GREETINGS)),
+    ),
+    "transformer": (
+        first(4700),
+        Stage(("--minutes", "80"), "2e-3", 3, 100, 1000, (NAMES, GREETINGS)),
+    ),
+}
 EDGES = (4, 6, 8, 10, 13)
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "length.png"
 
@@ -55,47 +84,52 @@ class Result:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run: the table of pairs, the folder of runs, and the second run, if there is one."""
+    """What is run: the table of pairs, the folder of runs, and how many of a model's stages."""
 
     pairs: str
     runs: Path
-    longer: float
-    """Minutes of the second run; 0 = there is none."""
-    shipped: bool
-    """Whether it begins with the model in the package."""
+    most: int
+    """Stages of a model at most."""
+    last: bool = False
+    """Whether only the last is run, from the model in the package."""
 
-    def folder(self, model: str, second: bool | None = None) -> Path:
-        """Of the first or the ``second`` run; if it is not said, of the last one."""
-        second = bool(self.longer) if second is None else second
-        return self.runs / f"tatoeba-{model}{'-longer' if second else ''}"
+    def stages(self, model: str) -> tuple[Stage, ...]:
+        return STAGES[model][: self.most]
+
+    def folder(self, model: str, number: int | None = None) -> Path:
+        """Of a stage, counted from 0; if it is not said, of the last one."""
+        number = len(self.stages(model)) - 1 if number is None else number
+        return self.runs / f"tatoeba-{model}{f'-{number + 1}' if number else ''}"
 
 
-def command(model: str, plan: Plan, second: bool) -> list[str]:
+def command(model: str, plan: Plan, number: int) -> list[str]:
     """The one command that trains ``model``, or trains it on."""
-    how = ["--vocabulary", "4000", "--steps", str(STEPS[model]), "--learning-rate", "3e-3"]
-    settings = ["train.schedule=cosine", "train.warmup=300", "train.validate_every=500"]
-    if second:
-        start = model if plan.shipped else str(plan.folder(model, second=False))
-        # A smaller step than the first run's: what it has learned is kept.
-        how = ["--from", start, "--minutes", f"{plan.longer:g}", "--learning-rate", "1e-3"]
-        how += ["--precision", "bfloat16"]
-        settings = ["train.schedule=cosine", "train.warmup=100", "train.validate_every=250"]
-        settings.append("data.names=0.3")
+    stage = plan.stages(model)[number]
+    how = ["--vocabulary", "4000"]
+    if number:
+        before = model if plan.last else str(plan.folder(model, number - 1))
+        how = ["--from", before, "--precision", "bfloat16"]
+    settings = [
+        "train.schedule=cosine",
+        f"train.warmup={stage.warmup}",
+        f"train.validate_every={stage.validate}",
+        *stage.settings,
+    ]
     return [
         *("regard", "train", "translate", "--pairs", plan.pairs, "--reverse"),
-        *("--model", model, "--size", "small", *how, "--batch-tokens", "2000"),
-        *("--patience", "0", "--seed", "1", "--threads", "1"),
+        *("--model", model, "--size", "small", *how, *stage.length),
+        *("--learning-rate", stage.rate, "--batch-tokens", "2000"),
+        *("--patience", "0", "--seed", str(stage.seed), "--threads", "1"),
         *(part for setting in settings for part in ("--set", setting)),
-        *("-o", str(plan.folder(model, second))),
+        *("-o", str(plan.folder(model, number))),
     ]
 
 
 def train(model: str, plan: Plan) -> None:
-    """The first run, unless it is not needed, and the second, if it is wanted."""
-    if not (plan.longer and plan.shipped):
-        train_once(command(model, plan, False), RunFolder(plan.folder(model, False)))
-    if plan.longer:
-        train_once(command(model, plan, True), RunFolder(plan.folder(model, True)))
+    """One stage after the other, or the last alone."""
+    numbers = range(len(plan.stages(model)))
+    for number in numbers[-1:] if plan.last else numbers:
+        train_once(command(model, plan, number), RunFolder(plan.folder(model, number)))
 
 
 def train_once(words: list[str], folder: RunFolder) -> None:
@@ -164,12 +198,12 @@ def draw(results: list[Result]) -> None:
 
 def card(result: Result, plan: Plan) -> str:
     """What comes with a packed model: where it is from and how good it is."""
-    shown = replace(plan, pairs=Path(plan.pairs).name, runs=Path("runs"), shipped=False)
-    stages = (False, True) if plan.longer else (False,)
-    words = "\n    ".join(shlex.join(command(result.model, shown, second)) for second in stages)
+    shown = replace(plan, pairs=Path(plan.pairs).name, runs=Path("runs"), last=False)
+    numbers = range(len(plan.stages(result.model)))
+    words = "\n    ".join(shlex.join(command(result.model, shown, n)) for n in numbers)
     events = read_log(RunFolder(plan.folder(result.model)).log)
     data = next(e for e in events if e["event"] == "data")
-    on = f", then {result.end['step']:,} more from there" if plan.longer else ""
+    minutes = f"{result.end['seconds'] / 60:.0f} minutes"
     rows = "\n".join(f"| {_span(b)} | {b.sentences} | {b.bleu:.1f} |" for b in result.buckets)
     return f"""# {result.model}, German to English
 
@@ -186,8 +220,8 @@ sentence are on one side of the split (`data.split_seed` 0).
 
     {words}
 
-seed 1, {STEPS[result.model]:,} updates{on}; the last command took
-{result.end["seconds"] / 60:.0f} minutes on the clock with one thread, on a machine with other work.
+The last command made {result.end["step"]:,} updates in {minutes} on the clock with one thread,
+on a machine with other work.
 `benchmarks/tatoeba.py` runs this, measures and packs.
 
 ## Quality
@@ -214,13 +248,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pairs", required=True, metavar="FILE")
     parser.add_argument("--runs", type=Path, default=Path("runs"))
-    parser.add_argument("--only", choices=STEPS, action="append")
-    parser.add_argument("--longer", type=float, default=0, metavar="MINUTES")
-    parser.add_argument("--first", choices=("run", "shipped"), default="run")
+    parser.add_argument("--only", choices=STAGES, action="append")
+    parser.add_argument("--stages", type=int, default=len(STAGES), metavar="N")
+    parser.add_argument("--last", action="store_true", help="from the models in the package")
     parser.add_argument("--ship", action="store_true", help="pack the models into the package")
     given = parser.parse_args()
-    models = given.only or list(STEPS)
-    plan = Plan(given.pairs, given.runs, given.longer, given.first == "shipped")
+    models = given.only or list(STAGES)
+    plan = Plan(given.pairs, given.runs, given.stages, given.last)
     with ThreadPoolExecutor(2) as two:
         list(two.map(lambda model: train(model, plan), models))
     for model in models if given.ship else []:
@@ -229,7 +263,7 @@ def main() -> None:
     results = [measure(m, plan, HOME / m if given.ship else None) for m in models]
     print(table(results))
     print(json.dumps({"signatures": [results[0].bleu.signature, results[0].chrf.signature]}))
-    if not given.only:
+    if given.stages == 1 and not given.only:
         draw(results)
     for result in results if given.ship else []:
         write_text(HOME / result.model / "card.md", card(result, plan))
