@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from regard.cli.shared.continuation import INSTEAD, check_going_on, go_on
-from regard.cli.shared.decoding import decoding_options
-from regard.cli.shared.episode import EpisodeOptions, read_act
-from regard.cli.shared.history import read_user
-from regard.cli.shared.image import read_image
+from regard.cli.shared.decoding import DRAWN, decoding_options
 from regard.cli.shared.input import texts_of
-from regard.cli.shared.labels import read_labelled_image, read_labelled_series, task_of
 from regard.cli.shared.numbers import Whole
 from regard.cli.shared.output import (
     check_outputs,
@@ -23,8 +19,8 @@ from regard.cli.shared.output import (
     write_json_lines,
     write_trace_page,
 )
-from regard.cli.shared.series import SeriesOptions, series_options
-from regard.cli.shared.sound import read_sound
+from regard.cli.shared.readers import given_options, reader_of
+from regard.cli.shared.series import series_options
 from regard.errors import RegardError
 
 if TYPE_CHECKING:
@@ -76,29 +72,9 @@ def read(
     sentences: tuple[str, ...],
     model: str | None,
     file: str | None,
-    image: str | None,
-    at: str | None,
-    user: str | None,
-    history: str | None,
-    sound: str | None,
-    episode: str | None,
-    episodes: str | None,
-    layer: int | None,
-    head: int | None,
-    everything: bool,
-    json_to: str | None,
-    html_to: str | None,
-    trace_to: str | None,
-    csv_to: str | None,
-    png: str | None,
     words: int | None,
-    n_best: int,
-    series: str | None,
-    channel: str | None,
-    time: str | None,
-    decimal: str | None,
-    gaps: str | None,
-    **drawn: Any,
+    everything: bool,
+    **options: Any,
 ) -> None:
     """Read SENTENCES, word by word, and show what each new word attends to.
 
@@ -118,101 +94,53 @@ def read(
     words that it decided by, a labeller the label of each word, a forecaster how a series goes on
     and what of it it looked at.
     """
-    table = SeriesOptions(series, channel, time, decimal, gaps)
-    table.check()
-    if series is not None:
-        from regard.cli.shared.forecast import ForecastOptions, read_forecast
-
-        if sentences or any((file, image, sound, user, history, everything, trace_to, words)):
-            raise RegardError(
-                "--series is read alone: of the other options it takes --model, --at, --layer, "
-                "--head, --json, --csv, --png, --html"
-            )
-        if model is not None and task_of(model) == "label-series":
-            if csv_to or png:
-                raise RegardError("--csv and --png are of a forecast, and this is a labeller")
-            read_labelled_series(model, table, at, layer, head, json_to, html_to)
-            return
-        asked = ForecastOptions(at, layer, head, json_to, html_to, csv_to, png)
-        read_forecast(model or "forecaster", table, asked)
+    given = given_options()
+    reader = reader_of(model, given)
+    if reader is not None:
+        reader.read(model, given)
         return
-    for name, value in {"csv": csv_to, "png": png}.items():
-        if value is not None:
-            raise RegardError(f"--{name} is of a forecast: it goes with --series")
-    unlike = (file, everything or None, trace_to, words, *sentences)
-    if image is not None and model is not None and task_of(model) == "label-images":
-        _check_alone("image", "--at, --json, --html", *unlike, sound, user, history, layer, head)
-        read_labelled_image(model, image, at, json_to, html_to)
-        return
-    if episode is not None:
-        takes = "--episodes, --at, --layer, --head, --json, --html"
-        _check_alone("episode", takes, *unlike, image, sound, user, history)
-        if model is None:
-            raise RegardError("no actor comes with regard: --episode needs --model RUN")
-        read_act(model, EpisodeOptions(episode, episodes, at, layer, head, json_to, html_to))
-        return
-    if episodes is not None:
-        raise RegardError("--episodes goes with --episode, which says which of them is read")
-    if at is not None:
-        raise RegardError("--at goes with --series, --episode, or with --image and a labeller")
-    if sound is not None:
-        _check_alone("sound", "--json, --html", *unlike, image, user, history, layer, head)
-        read_sound(model, sound, json_to, html_to)
-        return
-    if image is not None:
-        _check_alone("image", "--json, --html", *unlike, user, history, layer, head)
-        read_image(model or "fashion", image, json_to, html_to)
-        return
-    if user is not None:
-        _check_alone("user", "--history, --layer, --head, --json, --html", *unlike)
-        if model is None:
-            raise RegardError("no recommender comes with regard: --user needs --model RUN")
-        read_user(model, user, history, layer, head, json_to, html_to)
-        return
-    if history is not None:
-        raise RegardError("--history goes with --user, whose history is read")
     model = model or "lstmn"
     texts = texts_of(sentences, file, "read")
+    layer, head, n_best = options["layer"], options["head"], options["n_best"]
+    outputs = {name: options[f"{name}_to"] for name in ("json", "html", "trace")}
     if everything and (layer is not None or head is not None):
         raise RegardError("--all shows every layer and head: leave --layer and --head out")
+    drawn = {name: options[name] for name in DRAWN}
     shown = {"layer": layer, "head": head, "all": everything or None}
-    check_going_on(words, n_best, drawn, shown | {"html": html_to, "trace": trace_to})
-    check_single(len(texts), trace=trace_to, html=html_to)
-    check_outputs(json=json_to, html=html_to, trace=trace_to)
+    paged = {name: outputs[name] for name in ("html", "trace")}
+    check_going_on(words, n_best, drawn, shown | paged)
+    check_single(len(texts), **paged)
+    check_outputs(**outputs)
     if words is not None:
-        go_on(model, texts, words, n_best, drawn, json_to)
+        go_on(model, texts, words, n_best, drawn, outputs["json"])
         return
-    from regard.inside.readings import readings_of
-
-    traced = html_to is not None or trace_to is not None
-    longest = max((len(text.split()) for text in texts), default=0)
-    if longest > LONG:
-        click.echo(f"reading a text of {longest:,} words", err=True)
-    readings = _noted(readings_of(model, texts, traced=traced))
-    if traced:
-        only = next(readings)
-        if html_to is not None:
-            write_trace_page(
-                html_to,
-                only.trace,
-                texts[0],
-                only.model,
-                only.pieces,
-                quietly=json_to == "-",
-            )
-        if trace_to is not None:
-            only.trace.save(trace_to)
-        readings = chain([only], readings)
-    if json_to is not None:
-        write_json_lines((reading.summary().to_json() for reading in readings), json_to)
+    readings = _written(model, texts, **outputs)
+    if outputs["json"] is not None:
+        write_json_lines((reading.summary().to_json() for reading in readings), outputs["json"])
     else:
         _print(readings, layer, head, everything)
 
 
-def _check_alone(name: str, takes: str, *others: object) -> None:
-    """Raise if a thing that is no sentence is read with options that it does not take."""
-    if any(option is not None for option in others):
-        raise RegardError(f"--{name} is read alone: of the other options it takes --model, {takes}")
+def _written(
+    model: str, texts: Sequence[str], json: str | None, html: str | None, trace: str | None
+) -> Iterator[AnyReading]:
+    """The readings of the texts; that of one text is written as a page or a trace, if asked."""
+    from regard.inside.readings import readings_of
+
+    longest = max((len(text.split()) for text in texts), default=0)
+    if longest > LONG:
+        click.echo(f"reading a text of {longest:,} words", err=True)
+    traced = html is not None or trace is not None
+    readings = _noted(readings_of(model, texts, traced=traced))
+    if not traced:
+        return readings
+    only = next(readings)
+    if html is not None:
+        quietly = json == "-"
+        write_trace_page(html, only.trace, texts[0], only.model, only.pieces, quietly=quietly)
+    if trace is not None:
+        only.trace.save(trace)
+    return chain([only], readings)
 
 
 def _noted(readings: Iterator[AnyReading]) -> Iterator[AnyReading]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 ONLY_SAMPLED = ("temperature", "top_p", "seed")
+DRAWN = ("sample", *ONLY_SAMPLED)
+"""Whether words are drawn, and how."""
 
 
 def decoding_options(function: Function) -> Function:
