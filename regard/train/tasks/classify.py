@@ -219,6 +219,17 @@ class Confusion:
         """Of those that were said to have it, the share that has it; None if there is none."""
         return _shares(self.counts, 0)
 
+    def figures(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        return {
+            "accuracy": self.accuracy,
+            "commonest": self.commonest,
+            "labels": self.labels,
+            "confusion": self.counts.tolist(),
+            "recall": self.recall(),
+            "precision": self.precision(),
+        }
+
 
 def _shares(counts: np.ndarray[Any, np.dtype[np.int64]], axis: int) -> list[float | None]:
     totals = counts.sum(axis)
