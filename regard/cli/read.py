@@ -196,7 +196,7 @@ def _titled(
     without: str,
 ) -> Iterator[Array | None]:
     """The weights to show, one after the other, each below its title; None ``without`` any."""
-    from regard.models.reading import of_head
+    from regard.models.notedattention import of_head
 
     layers, heads = reading.attention.shape[:2]
     if not layers:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from regard.models.actor import Actor
-from regard.models.reading import ATTENTION, attention_of, of_head_if_any
+from regard.models.notedattention import ATTENTION, attention_of, of_head_if_any
 from regard.pieces.episode import KINDS, Episode, episode_pieces
 from regard.pieces.pieces import Pieces
 from regard.record import record

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from regard.inside.ablate.measure import rank_correlation
 from regard.models.language import LanguageModel
-from regard.models.reading import ATTENTION, attention_of, of_head_if_any
+from regard.models.notedattention import ATTENTION, attention_of, of_head_if_any
 from regard.pieces.ablation import Ablation, Effect
 from regard.pieces.history import Catalogue, History, history_pieces
 from regard.pieces.pieces import Pieces

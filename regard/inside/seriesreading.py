@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from regard.errors import DataError
 from regard.models.baselines import Baselines
 from regard.models.forecaster import Forecaster
-from regard.models.reading import attention_layers
+from regard.models.notedattention import attention_layers
 from regard.pieces.series import Forecast, Numbers, Series, spans
 from regard.record import record
 from regard.store.folder import RunFolder, load_forecaster

@@ -27,7 +27,7 @@ def read_labelled_image(
     check_outputs(json=json_to, html=html_to)
     pixel = read_at(at)
     from regard.inside.labelreading import label_image
-    from regard.models.reading import of_head
+    from regard.models.notedattention import of_head
     from regard.views.terminal.console import make_console
     from regard.views.terminal.image import print_image
     from regard.views.terminal.labels import print_label_map
@@ -73,7 +73,7 @@ def read_labelled_series(
     series = given.read(usual, without=usual.get("state"))
     stop = None if at is None else series.clock.row(at)
     from regard.inside.labelreading import label_series
-    from regard.models.reading import of_head
+    from regard.models.notedattention import of_head
     from regard.views.terminal.console import make_console
     from regard.views.terminal.labels import print_labels
 
