@@ -17,9 +17,9 @@ from regard.errors import DataError, RegardError
 from regard.files import STDIN, check_readable
 
 if TYPE_CHECKING:
-    from regard.inside.ablate.ablate import AblationRequest
     from regard.inside.ablate.corpus import ImportanceState
     from regard.inside.ablate.loading import TrialOf
+    from regard.inside.ablate.request import AblationRequest
     from regard.pieces.ablation import Ablation
 
 METRICS = ["probability", "logprob", "cosine"]
@@ -118,7 +118,7 @@ class AblateOptions:
             )
 
     def request(self) -> AblationRequest:
-        from regard.inside.ablate.ablate import AblationRequest
+        from regard.inside.ablate.request import AblationRequest
         from regard.inside.ablate.variant import parse_head
 
         return AblationRequest(

@@ -8,9 +8,10 @@ import pytest
 import torch
 
 import regard
-from regard.inside.ablate.ablate import AblationRequest, ablate
+from regard.inside.ablate.ablate import ablate
 from regard.inside.ablate.loading import own_reading
 from regard.inside.ablate.measure import rank_correlation
+from regard.inside.ablate.request import AblationRequest
 
 
 def test_every_head_of_a_language_model(trials: dict[str, Any]) -> None:

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from regard.errors import FileError, RegardError
-from regard.inside.ablate.ablate import AblationRequest, ablate
+from regard.inside.ablate.ablate import ablate
 from regard.inside.ablate.corpus import EffectReader, check_corpus, rank_by_effect
 from regard.inside.ablate.loading import own_reading, text_reading
+from regard.inside.ablate.request import AblationRequest
 from regard.inside.heads.corpus import BLOCK
 from regard.inside.textmodel import load
 

@@ -8,8 +8,9 @@ import pytest
 import torch
 
 import regard
-from regard.inside.ablate.ablate import AblationRequest, ablate
+from regard.inside.ablate.ablate import ablate
 from regard.inside.ablate.estimate import estimated
+from regard.inside.ablate.request import AblationRequest
 from regard.inside.ablate.variant import HeadAt
 
 
