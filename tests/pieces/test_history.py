@@ -46,5 +46,5 @@ def test_the_last_items_that_are_known() -> None:
         *(["1", "0", "Contact"], ["2", "1", "x"], ["3", "2", "Alien"], ["4", "3", "b"]),
         ["5", "4", "y"],
     ]
-    with pytest.raises(DataError, match="knows none of the 1 items of user '7'"):
+    with pytest.raises(DataError, match="knows none of the 1 item of user '7'"):
         history_pieces(CATALOGUE, history("x"))

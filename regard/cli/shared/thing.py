@@ -12,6 +12,7 @@ import click
 from regard.cli.shared.numbers import Whole
 from regard.cli.shared.series import SeriesOptions, series_options
 from regard.errors import RegardError
+from regard.text import number_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -124,8 +125,9 @@ class Thing:
         filled = sum(self.pieces.padding)
         if not filled:
             return self.said
-        many = f"{filled:,} of the {len(self.pieces):,} pieces are padding (pad)"
-        return [*self.said, f"{many}: they stand behind the end of the sound"]
+        they = "is padding (pad): it stands" if filled == 1 else "are padding (pad): they stand"
+        many = f"{filled:,} of the {len(self.pieces):,} pieces"
+        return [*self.said, f"{many} {they} behind the end of the sound"]
 
     @property
     def place(self) -> int | None:
@@ -301,5 +303,5 @@ def title_of(found: Look) -> tuple[Weights, str]:
     if layer is not None and head is not None:
         return found.place.to[layer][head], f"layer {layer}, head {head}{derived}"
     whole = np.concatenate([found.place.to[number] for number in sorted(found.place.to)])
-    where = f"layer {layer}" if layer is not None else f"{found.done} layers"
-    return whole.mean(0), f"mean of the {len(whole)} heads of {where}{derived}"
+    where = f"layer {layer}" if layer is not None else number_of(found.done, "layer")
+    return whole.mean(0), f"mean of the {number_of(len(whole), 'head')} of {where}{derived}"

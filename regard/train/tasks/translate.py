@@ -136,7 +136,7 @@ class Translate(TextJob[PairsConfig, Pair, TranslatorConfig, Translator]):
     what = "pairs"
     blank = "with nothing on a side"
     aside = " on a side"
-    overlap = "pairs share a sentence with"
+    overlap = ("shares a sentence with", "share a sentence with")
     rounded = ("word-by-word", "encoder-decoder", "bahdanau", "transformer")
 
     def recipe(self, model: Mapping[str, Any]) -> Tree:

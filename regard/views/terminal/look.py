@@ -12,7 +12,7 @@ from rich.text import Text
 
 from regard.pieces.look import Look
 from regard.pieces.measures import MEASURES, column
-from regard.text import cut, visible
+from regard.text import cut, number_of, visible
 from regard.views.terminal.alignment import SHADES, print_alignment
 from regard.views.terminal.numbers import bar, colour
 
@@ -88,7 +88,7 @@ def sink_names(look: Look) -> str:
     special = [t for t, own, filled in marks if own and not filled]
     named = [visible(t) for t in dict.fromkeys(special)]
     if filled := sum(keys.padding):
-        named.append(f"the {filled:,} pieces of padding")
+        named.append(f"the {number_of(filled, 'piece')} of padding")
     if not keys.special[0]:
         named.insert(0, f"the first {keys.noun} ({visible(keys.labels[0])})")
     return " and ".join(named)
@@ -98,13 +98,13 @@ def _title(look: Look, console: Console) -> None:
     heads = [h for layer, h in look.heads if layer == next(iter(look.heads))[0]]
     part = f", {look.request.part}" if look.request.part else ""
     text = Text(visible(look.model), style="bold")
-    what = "tokens" if look.queries.noun == "token" else "pieces"
-    text.append(f"{part}: {len(look.queries):,} {what}, ", style="default")
+    what = "token" if look.queries.noun == "token" else "piece"
+    text.append(f"{part}: {number_of(len(look.queries), what)}, ", style="default")
     if look.request.layer is not None:
-        what = f"layer {look.request.layer}, {len(heads)} heads"
+        what = f"layer {look.request.layer}, {number_of(len(heads), 'head')}"
     else:
         done = "" if look.done == look.layers else f"{look.done} of "
-        what = f"{done}{look.layers} layers, {len(heads)} heads each"
+        what = f"{done}{number_of(look.layers, 'layer')}, {number_of(len(heads), 'head')} each"
     text.append(f"{what} (layers and heads from 0)", style="default")
     console.print(text)
     sides = [(look.queries, look.names[0]), (look.keys, look.names[1])]
@@ -258,7 +258,7 @@ def _others(
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", title=title)
     table.title_justify, table.title_style = "left", "bold"
     table.add_column("", overflow="ellipsis", no_wrap=True, max_width=30)
-    table.add_column(f"mean of {len(whole)} heads", justify="right")
+    table.add_column(f"mean of {number_of(len(whole), 'head')}", justify="right")
     table.add_column("")
     table.add_column("strongest", justify="right")
     table.add_column("head", style="cyan")

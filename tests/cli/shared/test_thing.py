@@ -94,7 +94,7 @@ def test_a_line_of_text_by_an_onnx_file(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("reads: ")
     assert "proof: run by regard's own attention and by onnxruntime" in done.stdout
-    assert "lines.onnx: 30 pieces, 1 layers, 2 heads each" in done.stdout
+    assert "lines.onnx: 30 pieces, 1 layer, 2 heads each" in done.stdout
     assert "proof: run by" in (folder / "l.html").read_text()
     done = regard("look", "lines.onnx", "a text", folder=folder)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)

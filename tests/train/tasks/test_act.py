@@ -51,7 +51,7 @@ def run(folder: Path) -> Done:
 def test_learned_and_measured_beside_the_state_alone(folder: Path, run: Done) -> None:
     assert run.returncode == 0, run.stderr
     assert "a state has 2 numbers: x, y" in run.stdout
-    assert "left out: 1 episodes of one step, such as '90'" in run.stdout
+    assert "left out: 1 episode of one step, such as '90'" in run.stdout
     assert "their returns go from 0 to 8" in run.stdout
     figures = json.loads(regard("evaluate", "run", "--json", "-", folder=folder).stdout)
     shares = {each["name"]: each["accuracy"] for each in figures["accuracies"]}
