@@ -239,10 +239,10 @@ def _write(found: Heads, options: HeadsOptions, scored: str = "") -> None:
         measure = options.measure or ""
         print_heads(found, console, kind=kind, link=link, shown=options.top, measure=measure)
         if options.measure:
-            from regard.pieces.measures import MEASURES
+            from regard.pieces.measures import told
 
             y = f" Here y is {scored}." if scored else ""
-            console.print(f"{MEASURES[options.measure]}{y}", style="yellow", markup=False)
+            console.print(f"{told(options.measure)}{y}", style="yellow", markup=False)
         say_written(json_to)
 
 

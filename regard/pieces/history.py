@@ -116,6 +116,7 @@ def history_pieces(catalogue: Catalogue, history: History, most: int | None = No
         places=[(row,) for row in rows],
         ids=catalogue.numbers(items),
         backdrop=Backdrop("list", _rows(catalogue, history)),
+        noun="item",
     )
     return read.after(SPECIAL[BOS], BOS)
 
