@@ -166,7 +166,13 @@ class Thing:
 def read_thing(name: str, asked: ThingOptions, written: DecoderOptions) -> Thing:
     """The thing that the options name, read by the model ``name``."""
     from regard.cli.shared.model import noted
+    from regard.store.shipped import is_own
 
+    if is_own(name):
+        raise RegardError(
+            f"{name!r} is a model that regard trained, and 'regard look' reads images, sounds and "
+            f"series by other ones: 'regard read --model {name}' reads what it takes"
+        )
     with noted():
         if asked.image is not None:
             return _read_image(name, asked.image, asked)

@@ -138,7 +138,7 @@ def test_imitations_are_of_all_and_of_the_best(folder: Path) -> None:
         (("read", "--model", "run", "--episode", "7", "--layer", "9"), "layer must be from 0 to 1"),
         (("read", "--episode", "7"), "no actor comes with regard: --episode needs --model RUN"),
         (("read", "--episodes", "players.csv"), "--episodes goes with --episode"),
-        (("read", "--model", "lstmn", "--episode", "7"), "holds no actor but a 'lm' run"),
+        (("read", "--model", "lstmn", "--episode", "7"), "holds no actor but a language model"),
     ],
 )  # fmt: skip
 def test_refused_in_one_line(
