@@ -57,6 +57,11 @@ def listed(words: Iterable[str], most: int = 20) -> str:
     return ", ".join(parts) + more
 
 
+def number_of(count: int, noun: str, nouns: str = "") -> str:
+    """``1 user``, ``2,000 users``; ``nouns`` where an s is not enough."""
+    return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
+
+
 def columns(text: str) -> int:
     """How many columns of a terminal ``text`` takes: Chinese signs take two, accents none."""
     return len(text) if text.isascii() else sum(map(_columns, text))

@@ -7,7 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.errors import UnknownWordError
-from regard.text import aligned, columns, cut, find_token, listed, padded, quoted, visible
+from regard.text import (
+    aligned,
+    columns,
+    cut,
+    find_token,
+    listed,
+    number_of,
+    padded,
+    quoted,
+    visible,
+)
 
 
 @pytest.mark.parametrize(
@@ -15,6 +25,13 @@ from regard.text import aligned, columns, cut, find_token, listed, padded, quote
 )
 def test_columns(text: str, width: int) -> None:
     assert columns(text) == width
+
+
+def test_a_number_and_its_noun() -> None:
+    assert number_of(1, "user") == "1 user"
+    assert number_of(0, "user") == "0 users"
+    assert number_of(2000, "user") == "2,000 users"
+    assert [number_of(n, "patch", "patches") for n in (1, 2)] == ["1 patch", "2 patches"]
 
 
 def test_cut() -> None:

@@ -15,6 +15,7 @@ from regard.cli.shared.output import check_outputs, say_written, write_json
 from regard.cli.shared.progress import counted
 from regard.errors import DataError, RegardError
 from regard.files import STDIN, check_readable
+from regard.text import number_of
 
 if TYPE_CHECKING:
     from regard.inside.ablate.corpus import ImportanceState
@@ -271,7 +272,9 @@ def _tell(done: ImportanceState, stopped: bool, options: AblateOptions) -> None:
 
     sums = done.sums
     if sums.long or sums.empty:
-        said = f"{sums.long:,} lines that cannot be read and {sums.empty:,} empty ones left out"
+        said = (
+            f"{number_of(sums.long, 'line')} that cannot be read and {sums.empty:,} empty left out"
+        )
         click.echo(f"regard: note: {said}", err=True)
     if stopped:
         how = f"go on with --state {options.state}" if options.state else "with --state it could"

@@ -74,7 +74,7 @@ def evaluate(model: str, json_to: str | None, **options: Any) -> None:
     Without a file, what its own training set aside to test on is used.
     """
     from regard.cli.shared.output import check_outputs, write_json
-    from regard.store.folder import TASKS, RunFolder
+    from regard.store.folder import RunFolder, kind_of
     from regard.store.shipped import find_folder
 
     check_outputs(json=json_to)
@@ -87,7 +87,7 @@ def evaluate(model: str, json_to: str | None, **options: Any) -> None:
         if name not in OPTIONS[task]:
             known = ", ".join(f"--{own.replace('_', '-')}" for own in OPTIONS[task])
             raise RegardError(
-                f"--{name.replace('_', '-')} is not for a {TASKS[task]}, which {model!r} is: "
+                f"--{name.replace('_', '-')} is not for {kind_of(task)}, which {model!r} is: "
                 f"it takes {known}"
             )
     if task == "act":

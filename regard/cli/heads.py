@@ -26,7 +26,7 @@ from regard.cli.shared.progress import PATIENCE, CommandProgress
 from regard.errors import DataError, RegardError
 from regard.files import STDIN, check_readable
 from regard.pieces.heads import HEAD_KINDS
-from regard.text import listed
+from regard.text import listed, number_of
 
 if TYPE_CHECKING:
     from regard.inside.heads.corpus import CorpusState
@@ -203,17 +203,19 @@ def _say(done: CorpusState, stopped: bool, model: TextModel, options: HeadsOptio
     sums, state = done.sums, options.state
     if sums.texts == 0 and not stopped:
         raise DataError("the corpus has no line that the model can read: all are empty or too long")
-    said = [f"{sums.texts:,} texts, {sums.tokens:,} tokens"]
+    said = [f"{number_of(sums.texts, 'text')}, {number_of(sums.tokens, 'token')}"]
     if sums.long:
         bound = min(n for n in (options.max_tokens, model.positions) if n is not None)
-        said.append(f"{sums.long:,} lines longer than {bound:,} tokens left out")
+        said.append(f"{number_of(sums.long, 'line')} longer than {bound:,} tokens left out")
     if sums.empty:
-        said.append(f"{sums.empty:,} empty lines")
+        said.append(number_of(sums.empty, "empty line"))
     if done.setting["link"]:
-        said.append(f"{sums.linked:,} texts with both words")
+        said.append(f"{number_of(sums.linked, 'text')} with both words")
     click.echo("; ".join(said), err=True)
     if sums.unknown:
-        what = f"{sums.unknown:,} of {sums.tokens:,} tokens are text that is not in the vocabulary"
+        are = "is" if sums.unknown == 1 else "are"
+        count = f"{sums.unknown:,} of {number_of(sums.tokens, 'token')}"
+        what = f"{count} {are} text that is not in the vocabulary"
         also = f"of {model.title}, such as {listed(sums.strange)}: use a model that reads bytes"
         click.echo(f"regard: note: {what} {also}, such as smollm2", err=True)
     if stopped:
@@ -237,10 +239,10 @@ def _write(found: Heads, options: HeadsOptions, scored: str = "") -> None:
         measure = options.measure or ""
         print_heads(found, console, kind=kind, link=link, shown=options.top, measure=measure)
         if options.measure:
-            from regard.pieces.measures import MEASURES
+            from regard.pieces.measures import told
 
             y = f" Here y is {scored}." if scored else ""
-            console.print(f"{MEASURES[options.measure]}{y}", style="yellow", markup=False)
+            console.print(f"{told(options.measure)}{y}", style="yellow", markup=False)
         say_written(json_to)
 
 
@@ -271,7 +273,9 @@ class CorpusProgress:
         if not self.estimated and spent > 2 and gone > 0:
             self.estimated = True
             self.progress.note(self._estimate())
-        self.progress(share, f"{state.lines:,} lines, {state.sums.tokens:,} tokens")
+        self.progress(
+            share, f"{number_of(state.lines, 'line')}, {number_of(state.sums.tokens, 'token')}"
+        )
 
     def _line(self, share: float, what: str) -> str | None:
         if time.monotonic() - self.last < PATIENCE:

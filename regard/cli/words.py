@@ -11,7 +11,7 @@ import click
 
 from regard.cli.shared.output import check_outputs, write_json
 from regard.cli.shared.progress import counted
-from regard.text import listed, visible
+from regard.text import listed, number_of, visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -92,15 +92,17 @@ def train(
     done.words.save(out)
     named = ", ".join(f"{key.replace('_', '-')} {value}" for key, value in done.settings.items())
     lines = [
-        f"Text: {done.sentences:,} sentences, {done.text_words:,} words, of which "
-        f"{done.kept_words:,} are the {len(done.words):,} different words kept.",
+        f"Text: {number_of(done.sentences, 'sentence')}, {number_of(done.text_words, 'word')}, of "
+        f"which {done.kept_words:,} are the {number_of(len(done.words), 'different word')} kept.",
         f"Settings: {named}.",
-        f"Trained on {done.trained:,} of {done.offered:,} words over all epochs.",
+        f"Trained on {done.trained:,} of {number_of(done.offered, 'word')} over all epochs.",
         done.verdict,
         f"Written: {visible(out)}",
     ]
     if done.cut_lines:
-        lines.insert(1, f"{done.cut_lines:,} lines longer than 10,000 words were trained in parts.")
+        were = "was" if done.cut_lines == 1 else "were"
+        cut = f"{number_of(done.cut_lines, 'line')} longer than 10,000 words"
+        lines.insert(1, f"{cut} {were} trained in parts.")
     answer(lines, done.to_json() | {"out": out}, json_to)
 
 
@@ -126,7 +128,7 @@ def nearest(file: str, format: str, encoding: str, json_to: str | None, word: st
     loaded = load(file, format, encoding, json_to)
     found, lines = entry(loaded, word)
     near = loaded.nearest(found, k)
-    lines.append(f"Nearest to '{visible(found)}' among {len(loaded):,} words:")
+    lines.append(f"Nearest to '{visible(found)}' among {number_of(len(loaded), 'word')}:")
     result = {
         "word": found,
         "nearest": [{"word": w, "cosine": c} for w, c in near],
@@ -151,7 +153,10 @@ def sentence(file: str, format: str, encoding: str, json_to: str | None, text: s
         lines.append(f"Found in lower case only ({len(made.lowered)}): {names}")
     if made.unknown:
         lines.append(f"Unknown, not in the average ({unknown}): {listed(made.unknown)}")
-    lines += [f"Average of {known} vectors, width {loaded.width}:", format_vector(made.vector)]
+    lines += [
+        f"Average of {number_of(known, 'vector')}, width {loaded.width}:",
+        format_vector(made.vector),
+    ]
     result = {
         "known": [{"token": f.token, "word": f.word} for f in made.found],
         "unknown": list(made.unknown),
@@ -197,7 +202,12 @@ def load(file: str, format: str, encoding: str, json_to: str | None) -> Words:
         loaded = Words.load(file, format, encoding=encoding, progress=report)
     if loaded.repeated:
         names = listed(loaded.repeated, 5)
-        what = f"{len(loaded.repeated):,} rows repeat a word and were left out, the first kept"
+        count = len(loaded.repeated)
+        what = (
+            "1 row repeats a word and was left out, the first kept"
+            if count == 1
+            else f"{count:,} rows repeat a word and were left out, the first kept"
+        )
         click.echo(f"regard: note: {what}: {names}", err=True)
     return loaded
 

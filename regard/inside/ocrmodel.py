@@ -117,4 +117,4 @@ def load_ocr(found: ModelFiles) -> OcrModel:
 def _named(image: Patches, signs: list[str]) -> Patches:
     labels = [f"{i} {sign}".strip() for i, sign in enumerate(signs)]
     words = [Word(label, i, i + 1) for i, label in enumerate(labels)]
-    return replace(image, pieces=replace(image.pieces, labels=labels, words=words))
+    return replace(image, pieces=replace(image.pieces, labels=labels, words=words, noun="column"))

@@ -19,6 +19,7 @@ from regard.pieces.text import check_text, learned_pieces, written_pieces
 from regard.pieces.tokenizer import BOS, EOS, SPECIAL
 from regard.store.folder import (
     RunFolder,
+    kind_of,
     load_classifier,
     load_language_model,
     load_translator,
@@ -86,7 +87,7 @@ def load_own(name: str, *, recurrent: bool = False) -> TextModel:
     config = RunFolder(folder).read_config()
     task, design = config["task"], config["model"]["model"]
     if task not in OF_TEXT:
-        raise ModelError(f"{name!r} holds a {task!r} run, which reads no text: see 'regard read'")
+        raise ModelError(f"{name!r} is {kind_of(task)}, which reads no text: see 'regard read'")
     if design != "transformer" and not recurrent:
         verb = "translate" if task == "translate" else "read"
         raise ModelError(

@@ -6,7 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from regard.errors import RegardError
-from regard.store.folder import RunFolder, load_classifier, load_language_model, load_word_labeller
+from regard.store.folder import (
+    RunFolder,
+    kind_of,
+    load_classifier,
+    load_language_model,
+    load_word_labeller,
+)
 from regard.store.shipped import find_folder
 
 if TYPE_CHECKING:
@@ -27,7 +33,7 @@ def readings_of(
         raise RegardError("there is nothing to read: the text is empty or all white space")
     if task not in ("classify", "lm", "label"):
         raise RegardError(
-            f"{name!r} holds a {task!r} run: of sentences 'regard read' takes a language model, a "
+            f"{name!r} is {kind_of(task)}: of sentences 'regard read' takes a language model, a "
             "classifier or a labeller"
         )
     # From here on with torch: what is refused was refused without it.

@@ -61,7 +61,7 @@ def example_sentences(run: RunFolder, task: str) -> tuple[str, ...]:
         lines = file.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise FileError(
-            f"{str(run.path)!r} has no {file.name} to take example sentences from: give some with "
+            f"{run.name!r} has no {file.name} to take example sentences from: give some with "
             "--example"
         ) from error
     texts = [line.split("\t")[0].strip() for line in lines]
@@ -80,7 +80,7 @@ def example_images(
     stored = run.path / IMAGES
     if not os.path.isfile(stored):
         raise FileError(
-            f"{str(run.path)!r} has no {IMAGES} to take images from: give some with --example FILE"
+            f"{run.name!r} has no {IMAGES} to take images from: give some with --example FILE"
         )
     with np.load(stored, allow_pickle=False) as content:
         images, labels = content["images"], content["labels"]

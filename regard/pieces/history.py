@@ -11,7 +11,7 @@ from regard.errors import DataError, RegardError, nearest
 from regard.pieces.backdrop import Backdrop
 from regard.pieces.pieces import Pieces
 from regard.pieces.tokenizer import BOS, SPECIAL
-from regard.text import Word
+from regard.text import Word, number_of
 
 if TYPE_CHECKING:  # a command that only asks for help does not load NumPy
     import numpy as np
@@ -103,8 +103,8 @@ def history_pieces(catalogue: Catalogue, history: History, most: int | None = No
     rows = rows if most is None else rows[-most:]
     items = [history.items[row] for row in rows]
     if not items:
-        count = len(history.items)
-        raise DataError(f"the model knows none of the {count} items of user {history.user!r}")
+        had = number_of(len(history.items), "item")
+        raise DataError(f"the model knows none of the {had} of user {history.user!r}")
     labels = [catalogue.title(item) for item in items]
     none = [False] * len(items)
     read = Pieces(
@@ -116,6 +116,7 @@ def history_pieces(catalogue: Catalogue, history: History, most: int | None = No
         places=[(row,) for row in rows],
         ids=catalogue.numbers(items),
         backdrop=Backdrop("list", _rows(catalogue, history)),
+        noun="item",
     )
     return read.after(SPECIAL[BOS], BOS)
 

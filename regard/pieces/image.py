@@ -73,5 +73,5 @@ def patches(
     cells = [(r, c) for r in range(rows) for c in range(columns)]
     boxes = [(across[c], down[r], across[c + 1], down[r + 1]) for r, c in cells]
     labels = [f"{r},{c}" for r, c in cells]
-    pieces = Pieces.of_thing(special, labels, boxes, Backdrop("image", pixels))
+    pieces = Pieces.of_thing(special, labels, boxes, Backdrop("image", pixels), "patch")
     return Patches(pixels, rows, columns, pieces)

@@ -41,6 +41,8 @@ class Pieces:
     """Its part in what is shown: "source" and "target" where there are two."""
     backdrop: Backdrop | None = field(default=None, compare=False)
     """The thing, if pieces are drawn on it: an image, a curve, a spectrogram, a list."""
+    noun: str = "token"
+    """What one of them is called: token, patch, step, frame, span, item."""
 
     @classmethod
     def plain(cls, labels: Sequence[str], ids: Sequence[int] = (), name: str = "") -> Pieces:
@@ -56,9 +58,10 @@ class Pieces:
         labels: Sequence[str],
         places: Sequence[Place],
         behind: Backdrop | None = None,
+        noun: str = "piece",
     ) -> Pieces:
         """Pieces of a thing that is no text: the special ones first, then a label for each place
-        in it; ``behind`` is what they are drawn on."""
+        in it; ``behind`` is what they are drawn on, ``noun`` what one is called."""
         names = [*special, *labels]
         none = [False] * len(names)
         return cls(
@@ -70,6 +73,7 @@ class Pieces:
             places=[*[()] * len(special), *places],
             ids=list(range(len(names))),  # no piece is another one again
             backdrop=behind,
+            noun=noun,
         )
 
     @classmethod
@@ -86,11 +90,9 @@ class Pieces:
         return any(self.places)
 
     @property
-    def noun(self) -> str:
-        """What one of them is called."""
-        if any(len(place) == 4 for place in self.places):
-            return "patch"
-        return "token" if self.backdrop is None else "piece"
+    def nouns(self) -> str:
+        """What several of them are called."""
+        return "patches" if self.noun == "patch" else f"{self.noun}s"
 
     @property
     def padding(self) -> list[bool]:

@@ -74,7 +74,7 @@ def spans(
     edges = np.concatenate([[start], start + np.cumsum(np.array(sizes, int))]).tolist()
     places = list(pairwise(edges))
     labels = [series.clock.name(first) for first, _ in places]
-    pieces = Pieces.of_thing(special, labels, places)
+    pieces = Pieces.of_thing(special, labels, places, noun=_noun(places))
     return Spans(series, channel, pieces)
 
 
@@ -108,7 +108,7 @@ def steps(series: Series, start: int, stop: int) -> Pieces:
     lines = series.values[start:stop, :MOST_LINES].T.astype(np.float32)
     labels = [series.clock.name(row) for row in range(start, stop)]
     places = [(i, i + 1) for i in range(stop - start)]
-    return Pieces.of_thing((), labels, places, Backdrop("curve", lines))
+    return Pieces.of_thing((), labels, places, Backdrop("curve", lines), "step")
 
 
 def window(
@@ -122,8 +122,13 @@ def window(
     start, stop = rows
     line = series.values[start:stop, channel].astype(np.float32)[np.newaxis]
     labels = [series.clock.name(start + first) for first, _ in places]
-    pieces = Pieces.of_thing(special, labels, places, Backdrop("curve", line))
+    behind = Backdrop("curve", line)
+    pieces = Pieces.of_thing(special, labels, places, behind, _noun(places))
     return Window(series, channel, start, pieces)
+
+
+def _noun(places: Sequence[tuple[int, int]]) -> str:
+    return "step" if all(stop - start == 1 for start, stop in places) else "patch"
 
 
 @dataclass(frozen=True)
@@ -158,11 +163,13 @@ class Forecast:
         series, channel = self.past.series, self.past.channel
         line = np.concatenate([series.values[start:stop, channel], self.said]).astype(np.float32)
         firsts = range(0, len(line), self.patch)
+        places = [(first, first + self.patch) for first in firsts]
         return Pieces.of_thing(
             (),
             [series.clock.name(start + first) for first in firsts],
-            [(first, first + self.patch) for first in firsts],
+            places,
             Backdrop("curve", line[np.newaxis], since=known),
+            _noun(places),
         )
 
     @property

@@ -45,4 +45,5 @@ def spans(
     ]
     places = [(int(edges[i]), max(int(edges[i]) + 1, round(edges[i + 1]))) for i in range(count)]
     behind = Backdrop("spectrogram", loudness.astype(np.float32))
-    return replace(Pieces.of_thing((), labels, places, behind), special=behind_end)
+    noun = "frame" if frames == 1 else "span"
+    return replace(Pieces.of_thing((), labels, places, behind, noun), special=behind_end)

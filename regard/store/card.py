@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from regard.store.folder import TASKS, RunFolder
+from regard.text import number_of
 
 CARD = "card.md"
 UNKNOWN = (
@@ -82,10 +83,12 @@ def _events(run: RunFolder) -> list[str]:
         events[event.get("event")] = event
     found = []
     if {"train", "valid"} <= (data := events.get("data", {})).keys():
-        found.append(f"- {data['train']:,} examples to train on, {data['valid']:,} to validate")
+        found.append(
+            f"- {number_of(data['train'], 'example')} to train on, {data['valid']:,} to validate"
+        )
     if valid := events.get("valid"):
         name = valid.get("name", "loss")
         end = events.get("end", {})
         figure = end.get("figure", valid.get("score", valid["loss"]))
-        found.append(f"- validation {name} {figure:.2f} after {valid['step']:,} updates")
+        found.append(f"- validation {name} {figure:.2f} after {number_of(valid['step'], 'update')}")
     return found

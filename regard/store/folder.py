@@ -39,6 +39,8 @@ if TYPE_CHECKING:  # a folder that is none is refused before torch is imported
     from regard.models.translators.base import Translator
 
 Some = TypeVar("Some", bound="nn.Module")
+SHIPPED = Path(__file__).parent.parent / "shipped"
+"""Where the models lie that come with the package."""
 FORMAT = 1
 TOKENS = "tokens.json"
 BASELINES = "baselines.json"
@@ -59,6 +61,12 @@ TASKS = {
 """What was trained for each task."""
 
 
+def kind_of(task: object) -> str:
+    """``a translator``, ``an actor``."""
+    name = TASKS.get(str(task), f"{task!r} run")
+    return f"an {name}" if name[0] in "aeiou" else f"a {name}"
+
+
 class RunFolder:
     """The files of a run, by name."""
 
@@ -74,13 +82,18 @@ class RunFolder:
         self.baselines = self.path / BASELINES
         self.checkpoints = self.path / "checkpoints"
 
+    @property
+    def name(self) -> str:
+        """What users call it: a model that comes with the package has a name, others a path."""
+        return self.path.name if self.path.parent == SHIPPED else str(self.path)
+
     def read_config(self) -> dict[str, Any]:
         """The resolved settings of the run that is here."""
         try:
             content = json.loads(self.config.read_text(encoding="utf-8"))
         except FileNotFoundError as error:
             raise FileError(
-                f"{str(self.path)!r} is not a run folder: it has no {self.config.name}"
+                f"{self.name!r} is not a run folder: it has no {self.config.name}"
             ) from error
         except (OSError, ValueError) as error:
             raise FileError(f"cannot read {str(self.config)!r}: {error}") from error
@@ -225,9 +238,9 @@ def _opened(folder: str | os.PathLike[str], task: str) -> tuple[RunFolder, dict[
     run = RunFolder(folder)
     config = run.read_config()
     if config.get("task") != task:
-        raise FileError(f"{str(folder)!r} holds no {TASKS[task]} but a {config.get('task')!r} run")
+        raise FileError(f"{run.name!r} holds no {TASKS[task]} but {kind_of(config.get('task'))}")
     if not run.model.exists():
-        raise FileError(f"{str(folder)!r} has no {run.model.name} yet: no validation was reached")
+        raise FileError(f"{run.name!r} has no {run.model.name} yet: no validation was reached")
     return run, config
 
 

@@ -8,14 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from regard.errors import FileError, nearest
 from regard.files import write_text
-from regard.store.folder import TOKENS, RunFolder, load_language_model, load_translator
+from regard.store.folder import (
+    SHIPPED,
+    TOKENS,
+    RunFolder,
+    kind_of,
+    load_language_model,
+    load_translator,
+)
 
 if TYPE_CHECKING:
     from regard.models.language import LanguageModel
     from regard.models.translators.base import Translator
     from regard.pieces.tokenizer import Tokenizer
 
-HOME = Path(__file__).parent.parent / "shipped"
+HOME = SHIPPED
 """A folder for each model: config.json, model.safetensors, card.md; vocabularies beside them."""
 
 OF_TEXT = ("classify", "lm", "translate")
@@ -44,6 +51,12 @@ def find_folder(name: str | os.PathLike[str], task: str | None = None) -> Path:
     if str(name) in known:
         return HOME / str(name)
     if not os.path.isdir(name):
+        if task is not None and str(name) in names():
+            kind = kind_of(RunFolder(HOME / str(name)).read_config()["task"])
+            also = f", or one that comes with regard ({', '.join(known)})" if known else ""
+            raise FileError(
+                f"{str(name)!r} is {kind}, and {kind_of(task)} is wanted: a run folder{also}"
+            )
         raise FileError(
             f"{str(name)!r} is neither a folder nor a model that comes with regard "
             f"({', '.join(known)}){nearest(str(name), known)}"

@@ -12,7 +12,7 @@ import numpy as np
 
 from regard.errors import FileError, RegardError, nearest
 from regard.files import write_text
-from regard.text import columns, cut, padded, visible
+from regard.text import columns, cut, number_of, padded, visible
 from regard.trace.derived import Array
 from regard.trace.step import Step
 
@@ -163,9 +163,9 @@ def format_trace(trace: Trace) -> str:
 
     A derived step has no range: it would have to be made. Lines end at 100 columns.
     """
-    head = f"{trace.mechanism or 'trace'}: {len(trace)} steps"
+    head = f"{trace.mechanism or 'trace'}: {number_of(len(trace), 'step')}"
     if trace.tokens:
-        head += f" over {len(trace.tokens)} tokens: {' '.join(trace.tokens)}"
+        head += f" over {number_of(len(trace.tokens), 'token')}: {' '.join(trace.tokens)}"
     rows = [("step", "shape", "least", "most", "formula")]
     for step in trace:
         least, most = ("", "") if step.derived else _range(step.value)

@@ -10,6 +10,7 @@ from typing import Any, overload
 import numpy as np
 
 from regard.errors import ExampleError, RegardError
+from regard.text import number_of
 from regard.trace import Array, Trace
 from regard.worked.claims import BLANK, Claim, blanks, claims_of
 from regard.worked.code.faults import CodeReport
@@ -18,7 +19,6 @@ from regard.worked.consequence import Consequences
 from regard.worked.diagnosis import diagnose, rounded_too_far
 from regard.worked.dialects import DIALECTS
 from regard.worked.example import Example
-from regard.worked.fields import count
 from regard.worked.formats import read_example
 from regard.worked.remarks import remarks_on
 from regard.worked.runs import RunResult, check_runs, claimed
@@ -195,7 +195,7 @@ def check_example(example: Example) -> Report:
         report.remarks = remarks_on(example, trace, claims)
     blank = blanks(example)
     if blank:
-        report.remarks.append(f"{count(blank, 'number')} left blank ({BLANK}).")
+        report.remarks.append(f"{number_of(blank, 'number')} left blank ({BLANK}).")
     return report
 
 

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from regard.errors import ExampleError, nearest
+from regard.text import number_of
 from regard.trace import Array, Trace
 from regard.worked.example import Example
-from regard.worked.fields import count, finite, shown, times, wrong
+from regard.worked.fields import finite, shown, times, wrong
 
 BLANK = "?"
 """Stands in a file for a number that is still to be filled in: it is not claimed."""
@@ -191,4 +192,4 @@ def _called(shape: Index | None) -> str:
         return "rows of different lengths"
     if not shape:
         return "one number"
-    return f"a list of {count(shape[0], 'number')}" if len(shape) == 1 else times(shape)
+    return f"a list of {number_of(shape[0], 'number')}" if len(shape) == 1 else times(shape)

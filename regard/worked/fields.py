@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from regard.errors import ExampleError, nearest
+from regard.text import number_of
 from regard.trace import Array
 from regard.worked.dialect import Option
 from regard.worked.source import KeyedError
@@ -55,11 +56,6 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 
-def count(n: int, noun: str) -> str:
-    """``1 number``, ``2 numbers``."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
 def array(content: dict[str, Any], key: str, axes: int) -> Array:
     """Finite numbers, nested so many lists deep: a row of them, rows, or rows for each head."""
     if key not in content:
@@ -90,8 +86,8 @@ def _nested(key: str, name: str, parts: Any, axes: int) -> Array:
             noun = "number" if axes == 2 else "row"
             raise wrong(
                 key,
-                f"{name} is ragged: row 1 has {count(rows[0], noun)}, row {i + 1} has {length}; "
-                "all rows must be of one length",
+                f"{name} is ragged: row 1 has {number_of(rows[0], noun)}, row {i + 1} has "
+                f"{length}; all rows must be of one length",
             )
     made = [_nested(key, f"{name}[{i}]", part, axes - 1) for i, part in enumerate(parts)]
     for i, part in enumerate(made):
@@ -199,7 +195,8 @@ def tokens(content: dict[str, Any], n: int, of: str = "row of x", key: str = "to
         noun = of.split()[0]
         raise wrong(
             key,
-            f"there must be a token for each {of}: {count(n, noun)}, {count(len(value), 'token')}",
+            f"there must be a token for each {of}: {number_of(n, noun)}, "
+            f"{number_of(len(value), 'token')}",
         )
     return value
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from regard.errors import ExampleError, nearest
+from regard.text import number_of
 from regard.trace import Array
 from regard.worked.dialect import Axes
 from regard.worked.dialects import BIASES, DIALECTS, MATRICES, PROJECTED, STEPS
-from regard.worked.fields import count, shown, times, wrong
+from regard.worked.fields import shown, times, wrong
 from regard.worked.parts import Parts
 
 
@@ -245,7 +246,7 @@ def _check_outputs(example: Parts) -> None:
             raise wrong(
                 "w_k",
                 "queries and keys must be of one width, for their dot product: with layout "
-                f"{example.layout!r}, w_q gives {count(q, 'number')} and w_k gives {k}"
+                f"{example.layout!r}, w_q gives {number_of(q, 'number')} and w_k gives {k}"
                 + (" to each head" if example.heads > 1 else ""),
             )
     for name in BIASES:
@@ -344,8 +345,8 @@ def _axes(example: Parts, name: str) -> Axes:
 
 
 def _rows(n: int) -> str:
-    return count(n, "row")
+    return number_of(n, "row")
 
 
 def _columns(n: int) -> str:
-    return count(n, "column")
+    return number_of(n, "column")

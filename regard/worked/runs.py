@@ -24,9 +24,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from regard.errors import ExampleError, nearest
+from regard.text import number_of
 from regard.worked.claims import allowance, check_written
 from regard.worked.example import Example
-from regard.worked.fields import count, finite, shown, wrong
+from regard.worked.fields import finite, shown, wrong
 from regard.worked.source import ExampleFile
 
 SECONDS = 120
@@ -202,7 +203,9 @@ def _check_options(name: str, rest: list[str]) -> None:
             )
         values = [value] if joined else rest[: OPTIONS[name][option]]
         if len(values) != OPTIONS[name][option] or any(v.startswith("-") for v in values):
-            raise wrong("run", f"{option} takes {count(OPTIONS[name][option], 'word')}, no option")
+            raise wrong(
+                "run", f"{option} takes {number_of(OPTIONS[name][option], 'word')}, no option"
+            )
         if not joined:
             del rest[: OPTIONS[name][option]]
         if option in NAMED:
@@ -271,7 +274,7 @@ def pointed(content: Any, claim: RunClaim) -> Any:
 def _nowhere(claim: RunClaim, key: str, at: Any) -> ExampleError:
     has = ", ".join(at) if isinstance(at, dict) else shown(at)
     if isinstance(at, list):
-        has = count(len(at), "item")
+        has = number_of(len(at), "item")
     return wrong(
         "run",
         f"path {shown(claim.path)} leads to nothing in what 'regard {claim.command}' gives: there "

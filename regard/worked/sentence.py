@@ -7,11 +7,11 @@ import os
 import numpy as np
 
 from regard.errors import FileError, RegardError, ShapeError, UnknownWordError
+from regard.text import number_of
 from regard.trace import Array, Trace
 from regard.vectors.words import Lookup, Words, tokenise
 from regard.worked.dialects import MATRICES
 from regard.worked.example import Example
-from regard.worked.fields import count
 
 
 def from_sentence(
@@ -165,7 +165,7 @@ def on_equal_words(example: Example, trace: Trace, place: int) -> list[str]:
     else:
         outcome = "are equal all the same"
     others = len(repeated) - 1
-    also = f" (and {count(others, 'other repeated word')})" if others else ""
+    also = f" (and {number_of(others, 'other repeated word')})" if others else ""
     word = example.tokens[place].lower()
     return [f"{word!r} stands at {_listed(places)}; its outputs {outcome}{also}."]
 
@@ -195,5 +195,5 @@ def _listed(places: list[int], most: int = 4) -> str:
     """``1, 5 and 9``, counted from 1; ``1, 5, 9, 12 and 30 more places`` if there are many."""
     first = [str(i + 1) for i in places[:most]]
     if len(places) > most:
-        return f"{', '.join(first)} and {count(len(places) - most, 'more place')}"
+        return f"{', '.join(first)} and {number_of(len(places) - most, 'more place')}"
     return f"{', '.join(first[:-1])} and {first[-1]}"

@@ -75,9 +75,7 @@ def test_a_corpus(bert: Path, tmp_path: Path) -> None:
     done = regard("heads", bert, "--corpus", corpus, "--json", "-")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["tokens"] == 5 + 6
-    assert (
-        "2 texts, 11 tokens; 1 lines longer than 23 tokens left out; 1 empty lines" in done.stderr
-    )
+    assert "2 texts, 11 tokens; 1 line longer than 23 tokens left out; 1 empty line" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -259,7 +259,7 @@ def test_a_measure_in_place_of_the_weights(bert: Path) -> None:
     """Said to be derived, in words and in JSON; the numbers are those of its maps."""
     done = regard("look", bert, "the animal was tired", "--measure", "rollout")
     assert done.returncode == 0, done.stderr
-    assert "1 heads each" in done.stdout
+    assert "1 head each" in done.stdout
     assert "Derived, not weights: attention rollout" in " ".join(done.stdout.split())
     found = regard("look", bert, "the animal was tired", "--measure", "norm", "--json", "-")
     assert json.loads(found.stdout)["measure"] == "norm"

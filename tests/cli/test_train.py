@@ -230,7 +230,7 @@ def test_resume_with_a_later_end(
         ("grün\tgreen\n".encode("latin-1"), "line 1, byte 3 of the line is 0xfc"),
         (b"", "is empty"),
         (b"\t\n\tb\n", "none of the 2 lines"),
-        (b"a\tb\n", "1 pairs are too few"),
+        (b"a\tb\n", "1 pair is too few"),
     ],
 )
 def test_bad_tables(

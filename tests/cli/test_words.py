@@ -129,7 +129,7 @@ def test_repeated_words_are_told_of(tmp_path: Path, capsys: pytest.CaptureFixtur
     path.write_text("3 1\na 1\nb 2\na 3\n")
     code, _, error = run(capsys, "show", str(path))
     assert code == 0
-    assert error == ("regard: note: 1 rows repeat a word and were left out, the first kept: 'a'\n")
+    assert error == ("regard: note: 1 row repeats a word and was left out, the first kept: 'a'\n")
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_the_model_s_own_probabilities(tmp_path: Path, model: str, channels: int
 
 
 def test_another_kind_of_run(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="holds no image classifier but a 'lm' run"):
+    with pytest.raises(FileError, match="holds no image classifier but a language model"):
         judge_image("lstmn", str(tmp_path / "own.png"))
 
 

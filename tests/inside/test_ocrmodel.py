@@ -29,6 +29,7 @@ def test_columns_have_places_and_letters(model: OcrModel, tmp_path: Path) -> Non
     # 48 pixels high it would be 120 wide: 15 columns of 8.
     assert (read.rows, read.columns, read.special) == (1, 15, 0)
     assert read.pieces.places[1] == (7, 0, 13, 40)
+    assert read.pieces.nouns == "columns"
     said = [label.split(" ")[1] for label in read.pieces.labels if " " in label]
     assert model.said[0].startswith(f"reads: {''.join(said) or '–'}")
     assert "onnxruntime: no weight differs by more than" in model.said[1]

@@ -41,5 +41,5 @@ def test_recurrent_designs_are_refused_unless_they_are_asked_for(name: str, verb
 
 
 def test_a_model_that_reads_no_text() -> None:
-    with pytest.raises(ModelError, match="'fashion' holds a 'images' run, which reads no text"):
+    with pytest.raises(ModelError, match="'fashion' is an image classifier, which reads no text"):
         load_own("fashion")

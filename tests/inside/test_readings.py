@@ -25,7 +25,5 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"neither a folder nor a model .* did you mean 'lstmn'"):
         readings_of("lstnm", ["a"])
     RunFolder(tmp_path).write_config({"task": "translate", "model": {}, "data": {}})
-    with pytest.raises(
-        RegardError, match=r"holds a 'translate' run: of sentences 'regard read' takes"
-    ):
+    with pytest.raises(RegardError, match=r"is a translator: of sentences 'regard read' takes"):
         readings_of(str(tmp_path), ["a"])

@@ -64,5 +64,5 @@ def test_the_trace_has_what_decided(tmp_path: Path) -> None:
 
 
 def test_another_kind_of_run() -> None:
-    with pytest.raises(FileError, match="holds no sound classifier but a 'images' run"):
+    with pytest.raises(FileError, match="holds no sound classifier but an image classifier"):
         judge_sound("fashion", "own.wav")

@@ -32,6 +32,7 @@ def test_three_pieces_a_step_but_no_last_action() -> None:
     ]
     assert pieces.places == [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)]
     assert not any(pieces.special)
+    assert pieces.noun == "piece"  # a third of a step
     assert pieces.backdrop is not None
     assert pieces.backdrop.kind == "curve"
     assert pieces.backdrop.values.tolist() == [[1.5] * 3 + [2.25] * 3, [-3] * 3 + [5] * 3]

@@ -41,10 +41,11 @@ def test_the_last_items_that_are_known() -> None:
     assert pieces.places == [(), (2,), (3,)]
     assert pieces.ids == [2, 4, 5]
     assert pieces.special == [True, False, False]
+    assert pieces.nouns == "items"
     assert pieces.backdrop is not None
     assert pieces.backdrop.values.tolist() == [
         *(["1", "0", "Contact"], ["2", "1", "x"], ["3", "2", "Alien"], ["4", "3", "b"]),
         ["5", "4", "y"],
     ]
-    with pytest.raises(DataError, match="knows none of the 1 items of user '7'"):
+    with pytest.raises(DataError, match="knows none of the 1 item of user '7'"):
         history_pieces(CATALOGUE, history("x"))

@@ -23,6 +23,7 @@ def test_patches_row_by_row_behind_the_special_pieces() -> None:
     assert made.pieces.places[:3] == [(), (), (0, 0, 10, 10)]
     assert made.pieces.places[-1] == (20, 10, 30, 20)
     assert made.pieces.special == [True, True] + [False] * 6
+    assert made.pieces.nouns == "patches"
     assert made.special == 2
     assert made.at(12, 19) == 6
     assert made.grid(np.arange(8, dtype=np.float32)).tolist() == [[2, 3, 4], [5, 6, 7]]

@@ -26,6 +26,7 @@ def test_spans_have_times_and_rows() -> None:
     ]
     assert read.pieces.places == [(), (3, 5), (5, 7), (7, 10)]
     assert read.pieces.special == [True, False, False, False]
+    assert (read.pieces.noun, read.pieces.nouns) == ("patch", "patches")
     assert read.rows == (3, 10)
 
 
@@ -73,6 +74,7 @@ def test_each_step_is_a_piece_drawn_on_the_channels() -> None:
     assert read.labels == [f"2020-01-01 {hour:02d}:00" for hour in (2, 3, 4)]
     assert read.places == [(0, 1), (1, 2), (2, 3)]
     assert read.backdrop is not None
+    assert read.nouns == "steps"
     assert read.backdrop.values.tolist() == hours(7).values[2:5].T.tolist()
 
 

@@ -51,7 +51,7 @@ def test_folders_that_are_not_translators(run: RunFolder, tmp_path: Path) -> Non
     with pytest.raises(FileError, match="no validation was reached"):
         load_translator(run.path)
     run.config.write_text('{"regard": 1, "task": "lm"}')
-    with pytest.raises(FileError, match="holds no translator but a 'lm' run"):
+    with pytest.raises(FileError, match="holds no translator but a language model"):
         load_translator(run.path)
     run.config.write_text('{"regard"')
     with pytest.raises(FileError, match="cannot read"):

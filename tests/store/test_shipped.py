@@ -56,6 +56,33 @@ def test_each_is_packed_and_translates(name: str) -> None:
     assert found.text == "I'm tired."
 
 
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ("read --model bahdanau --user 7", "'bahdanau' holds no recommender but a translator"),
+        ("read --model fashion --sound a.wav", "'fashion' holds no sound classifier but an image"),
+        ("read --model forecaster --image a.png", "'forecaster' holds no image classifier but a f"),
+        ("ablate fashion text --each heads", "'fashion' holds no language model but an image cla"),
+        ("read --model bahdanau text", "'bahdanau' is a translator, and a language model is wan"),
+        ("read --model lstmn --series a.csv", "is wanted: a run folder, or one that comes with re"),
+        ("translate --model fashion text", "'fashion' is an image classifier, and a translator is"),
+        ("evaluate fashion --beam 3", "--beam is not for an image classifier, which 'fashion' is"),
+        ("evaluate fashion", "'fashion' was trained on 'train.npz': give --images FILE"),
+        ("look fashion --image a.png", "'regard read --model fashion' reads what it takes"),
+        ("train classify --data a.tsv -o run --from fashion", "a classifier is wanted: a run f"),
+    ],
+)
+def test_a_refusal_names_the_model_as_its_user_did(
+    arguments: str, text: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").write_text("time,x\n1,2\n2,3\n")
+    (tmp_path / "a.tsv").write_text("".join(f"{i % 2}\tword{i} b\n" for i in range(500)))
+    done = regard(*arguments.split(), folder=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done
+    assert text in done.stderr
+    assert str(HOME.parent) not in done.stderr
+
+
 def test_the_image_model_is_small_has_a_card_and_no_vocabulary() -> None:
     assert names("images") == ["fashion"]
     home = HOME / "fashion"

@@ -198,7 +198,7 @@ def test_print_is_safe_and_narrow() -> None:
     )
     trace = Trace([step], tokens=["a\x1b[31mb", "猫", "c\rd", *["word"] * 50])
     lines = str(trace).splitlines()
-    assert lines[0].startswith("trace: 1 steps over 53 tokens: a\\x1b[31mb 猫 c\\rd word")
+    assert lines[0].startswith("trace: 1 step over 53 tokens: a\\x1b[31mb 猫 c\\rd word")
     assert all(columns(line) <= 100 for line in lines)
     assert [line[-1] for line in (lines[0], lines[2])] == ["…", "…"]
     shape = lines[1].index("shape")

@@ -16,6 +16,7 @@ from regard.cli.shared.output import (
 )
 from regard.cli.shared.series import SeriesOptions
 from regard.files import write_text
+from regard.text import number_of
 
 if TYPE_CHECKING:
     from regard.inside.seriesreading import SeriesReader
@@ -77,7 +78,7 @@ def read_forecast(name: str, given: SeriesOptions, options: ForecastOptions) -> 
 def _where(forecast: Forecast, options: ForecastOptions) -> str:
     """Which forecast it is, and which weights are shown of it."""
     layers, heads = forecast.weights.shape[:2]
-    said = f"{len(forecast.said)} steps from {forecast.times[0]} by {forecast.model}"
+    said = f"{number_of(len(forecast.said), 'step')} from {forecast.times[0]} by {forecast.model}"
     if not layers:
         return said
     layer = layers - 1 if options.layer is None else options.layer

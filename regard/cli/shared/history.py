@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from regard.cli.shared.output import check_outputs, write_json_lines, write_trace_page
-from regard.text import visible
+from regard.text import number_of, visible
 
 if TYPE_CHECKING:
     from regard.inside.historyreading import Recommendation
@@ -34,7 +34,7 @@ def opened(
     history = user_history(run, name, user, table)
     strange = [item for item in history.items if item not in catalogue]
     if strange:
-        said = f"{len(strange)} items that the model does not know are left out"
+        said = f"{number_of(len(strange), 'item')} that the model does not know left out"
         click.echo(f"regard: note: {said}, such as {visible(strange[0])!r}", err=True)
     return model, catalogue, history, int(run.read_config()["data"]["max_length"])
 
@@ -111,9 +111,9 @@ def _print(found: Recommendation, layer: int | None, head: int | None) -> None:
 
     console, count = make_console(), len(found.pieces) - 1
     had = len(found.history.items)
-    last = f", of which the last {count} are read" if count < had else ""
-    items = "1 item" if had == 1 else f"{had} items"
-    click.echo(f"user {visible(found.history.user)}: {items}{last}; recommended:")
+    are = "is" if count == 1 else "are"
+    last = f", of which the last {count} {are} read" if count < had else ""
+    click.echo(f"user {visible(found.history.user)}: {number_of(had, 'item')}{last}; recommended:")
     print_recommended(found.titles[:RECOMMENDED], found.probabilities[:RECOMMENDED], console)
     weights = found.weights(layer, head)
     if weights is None:

@@ -12,6 +12,7 @@ import click
 from regard.cli.shared.numbers import Whole
 from regard.cli.shared.series import SeriesOptions, series_options
 from regard.errors import RegardError
+from regard.text import number_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -124,8 +125,9 @@ class Thing:
         filled = sum(self.pieces.padding)
         if not filled:
             return self.said
-        many = f"{filled:,} of the {len(self.pieces):,} pieces are padding (pad)"
-        return [*self.said, f"{many}: they stand behind the end of the sound"]
+        they = "is padding (pad): it stands" if filled == 1 else "are padding (pad): they stand"
+        many = f"{filled:,} of the {len(self.pieces):,} pieces"
+        return [*self.said, f"{many} {they} behind the end of the sound"]
 
     @property
     def place(self) -> int | None:
@@ -164,7 +166,13 @@ class Thing:
 def read_thing(name: str, asked: ThingOptions, written: DecoderOptions) -> Thing:
     """The thing that the options name, read by the model ``name``."""
     from regard.cli.shared.model import noted
+    from regard.store.shipped import is_own
 
+    if is_own(name):
+        raise RegardError(
+            f"{name!r} is a model that regard trained, and 'regard look' reads images, sounds and "
+            f"series by other ones: 'regard read --model {name}' reads what it takes"
+        )
     with noted():
         if asked.image is not None:
             return _read_image(name, asked.image, asked)
@@ -301,5 +309,5 @@ def title_of(found: Look) -> tuple[Weights, str]:
     if layer is not None and head is not None:
         return found.place.to[layer][head], f"layer {layer}, head {head}{derived}"
     whole = np.concatenate([found.place.to[number] for number in sorted(found.place.to)])
-    where = f"layer {layer}" if layer is not None else f"{found.done} layers"
-    return whole.mean(0), f"mean of the {len(whole)} heads of {where}{derived}"
+    where = f"layer {layer}" if layer is not None else number_of(found.done, "layer")
+    return whole.mean(0), f"mean of the {number_of(len(whole), 'head')} of {where}{derived}"

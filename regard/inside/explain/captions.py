@@ -6,7 +6,7 @@ from regard.inside.explain.explained import Explained, place_of
 from regard.inside.explain.link import HeadLink, name_of
 from regard.pieces.pieces import Pieces
 from regard.pieces.whole import LABEL, NEXT
-from regard.text import Word, aligned, quoted
+from regard.text import Word, aligned, number_of, quoted
 
 MOST_SAID = 3
 """Words that are named where two sentences are compared."""
@@ -25,7 +25,7 @@ def format_place(explained: Explained) -> str:
         return f"{where}{layer}, step {explained.token + 1} (recurrent)"
     return (
         f"{where}, layer {explained.layer}, head {explained.head} "
-        f"({layers} layers of {heads} heads, counted from 0)"
+        f"({number_of(layers, 'layer')} of {number_of(heads, 'head')}, counted from 0)"
     )
 
 

@@ -10,7 +10,7 @@ from regard.errors import RegardError
 from regard.inside.explain.link import Choice
 from regard.pieces.pieces import Pieces
 from regard.pieces.whole import Predicted, Prediction
-from regard.text import Word
+from regard.text import Word, number_of
 from regard.trace import Array, Trace
 
 
@@ -131,7 +131,7 @@ def check_place(name: str, shape: tuple[int, int], layer: int | None, head: int 
     for what, number, count in (("layer", layer, shape[0]), ("head", head, shape[1])):
         if number is not None and not 0 <= number < count:
             raise RegardError(
-                f"{name} has {count} {what}s, counted from 0: {what} must be from 0 to "
+                f"{name} has {number_of(count, what)}, counted from 0: {what} must be from 0 to "
                 f"{count - 1}, got {number}"
             )
 

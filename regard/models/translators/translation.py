@@ -130,6 +130,24 @@ def n_best_texts(
             yield [_finished(tokens, source, *one, words) for one in found[i]]
 
 
+def said_texts(
+    model: Translator,
+    tokens: Tokenizer,
+    texts: Sequence[str],
+    source: Tensor,
+    lengths: Tensor,
+    found: Sequence[Hypothesis],
+) -> list[str]:
+    """What each hypothesis says of ``texts``, whose tokens with their ends are ``source`` (B, S):
+    the text alone of a :class:`Translation`."""
+    if not any(UNK in one.ids for one in found):  # nothing that must be looked up in the source
+        return [tokens.decode(one.ids) for one in found]
+    copied = _with_copies(model, source, lengths, [[one] for one in found])
+    read = learned_pieces(tokens, texts)
+    rows = zip(read, copied, strict=True)
+    return [_said(tokens, pieces, one.ids, own)[1] for pieces, ((one, own),) in rows]
+
+
 def _check_widths(best: int, beam: int) -> None:
     for what, count in (("beam", beam), ("n-best", best)):
         if count > MOST_BEAM:
@@ -189,9 +207,7 @@ def _with_copies(
 def _finished(
     tokens: Tokenizer, source: Pieces, found: Hypothesis, copied: OwnCopies | None, words: bool
 ) -> Translation:
-    target, text = written_pieces(tokens, found.ids), tokens.decode(found.ids)
-    if copied is not None and UNK in found.ids:
-        target, text = _named(tokens, source, found.ids, copied.shares)
+    target, text = _said(tokens, source, found.ids, copied)
     before, after = source.labels, target.labels
     weights = np.zeros((len(target), len(source)), np.float32)
     if found.weights is not None:
@@ -210,12 +226,16 @@ def _of_words(pieces: Array, source: Pieces, target: Pieces) -> Array:
     return by_word(by_word(pieces.T, source.words, mean=False).T, target.words, mean=True)
 
 
-def _named(tokens: Tokenizer, source: Pieces, ids: list[int], shares: Array) -> tuple[Pieces, str]:
+def _said(
+    tokens: Tokenizer, source: Pieces, ids: list[int], copied: OwnCopies | None
+) -> tuple[Pieces, str]:
     """What was said, each unknown word that was copied as it stands in the source."""
+    if copied is None or UNK not in ids:
+        return written_pieces(tokens, ids), tokens.decode(ids)
     labels = tokens.pieces(ids)
     for place, token in enumerate(ids):
-        if token == UNK and shares[place].any():
-            labels[place] = source.labels[int(shares[place].argmax())]
+        if token == UNK and copied.shares[place].any():
+            labels[place] = source.labels[int(copied.shares[place].argmax())]
     said = [label for label in labels if label not in SPECIAL]
     return from_labels(labels), tokens.join(said)
 

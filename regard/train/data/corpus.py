@@ -10,6 +10,7 @@ from regard.errors import DataError
 from regard.files import name_of
 from regard.pieces.sentencepiece import read_pieces, tokenizer_of
 from regard.pieces.tokenizer import SPECIAL, UNK, Tokenizer
+from regard.text import number_of
 from regard.train.data.config import PartsConfig
 from regard.train.data.examples import Dataset, E
 
@@ -117,16 +118,22 @@ def target_tokens(corpus: TokenCorpus[E]) -> int:
 
 
 def notes(
-    corpus: TokenCorpus[E], config: PartsConfig, *, what: str, blank: str, aside: str, overlap: str
+    corpus: TokenCorpus[E],
+    config: PartsConfig,
+    *,
+    what: str,
+    blank: str,
+    aside: str,
+    overlap: tuple[str, str],
 ) -> Iterator[str]:
     """What is trained on and what is not, a line each.
 
     Examples are ``what``; empty lines are ``blank``; long ones long ``aside``; and those that a
-    file of the user's has too ``overlap`` with it.
+    file of the user's has too ``overlap`` with it (said of one, said of several).
     """
-    data, size = corpus.data, len(corpus.tokens)
+    data, size, noun = corpus.data, len(corpus.tokens), what.removesuffix("s")
     yield (
-        f"{len(corpus.train):,} {what} to train on, {len(corpus.valid):,} to validate, "
+        f"{number_of(len(corpus.train), noun)} to train on, {len(corpus.valid):,} to validate, "
         f"{len(data.test):,} to test; vocabulary {size:,} "
         f"({name_of(config.tokenizer) if config.tokenizer else config.level})"
     )
@@ -137,14 +144,16 @@ def notes(
     if data.empty:
         yield f"left out: {numbered(data.empty)} {blank}"
     if data.repeated:
-        yield f"left out: {data.repeated:,} lines that repeat an earlier one"
+        verb = "that repeats" if data.repeated == 1 else "that repeat"
+        yield f"left out: {number_of(data.repeated, 'line')} {verb} an earlier one"
     if corpus.long:
         yield f"left out: {numbered(corpus.long)} of more than {config.max_length} tokens{aside}"
     if data.overlap:
-        yield f"{data.overlap:,} training {overlap} the validation or test files"
+        verb = overlap[data.overlap != 1]
+        yield f"{number_of(data.overlap, f'training {noun}')} {verb} the validation or test files"
 
 
 def numbered(numbers: list[int]) -> str:
     """``3 lines (4, 7, 9)``, of many the first."""
     shown = ", ".join(map(str, numbers[:5])) + (", …" if len(numbers) > 5 else "")
-    return f"{len(numbers):,} {'line' if len(numbers) == 1 else 'lines'} ({shown})"
+    return f"{number_of(len(numbers), 'line')} ({shown})"

@@ -79,7 +79,8 @@ def in_order(rows: Sequence[E], valid: float, test: float, seed: int) -> list[Pa
     held = [max(1, round(share * len(rows))) if share else 0 for share in (valid, test)]
     first = len(rows) - sum(held)
     if first < 1:
-        raise DataError(f"{len(rows)} lines are too few to set {sum(held)} of them aside")
+        lines = "1 line is" if len(rows) == 1 else f"{len(rows)} lines are"
+        raise DataError(f"{lines} too few to set {sum(held)} of them aside")
     parts: list[tuple[Part, int]] = [("train", first), ("valid", held[0]), ("test", held[1])]
     return [part for part, count in parts for _ in range(count)]
 

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from regard.errors import DataError
+from regard.text import number_of
 
 Part = Literal["train", "valid", "test"]
 _VALID: Part = "valid"
@@ -41,9 +42,11 @@ def places(
     found = [place(name) for name in names]
     for part, share in ((_VALID, valid), (_TEST, test)):
         if share and part not in found:
+            are = "is" if len(names) == 1 else "are"
+            few = f"{number_of(len(names), what.removesuffix('s'))} {are}"
             raise DataError(
-                f"no group of sentences fell to the {part} part: {len(names)} {what} are too few "
-                f"for a share of {share:g}; give more {what}, a larger share, or a file for it"
+                f"no group of sentences fell to the {part} part: {few} too few for a share of "
+                f"{share:g}; give more {what}, a larger share, or a file for it"
             )
     if "train" not in found:
         raise DataError(f"no {what} are left to train on of {len(names)}")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from regard.errors import DataError, nearest
 from regard.files import name_of
+from regard.text import number_of
 from regard.train.data.lines import read_lines
 
 
@@ -81,4 +82,4 @@ def is_csv(path: str | os.PathLike[str]) -> bool:
 
 
 def _columns(count: int) -> str:
-    return "1 column" if count == 1 else f"{count} columns"
+    return number_of(count, "column")

@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TextIO
 
+from regard.text import number_of
 from regard.train.run.state import RunState
 
 
@@ -137,6 +138,6 @@ def format_outcome(outcome: Outcome, task: str, output: str) -> str:
     figure = "" if state.figure is None else f", validation {outcome.figure} {state.figure:.2f}"
     kind = "" if state.average is None else " (average of checkpoints)"
     return (
-        f"done ({outcome.reason}) after {state.step} updates and "
+        f"done ({outcome.reason}) after {number_of(state.step, 'update')} and "
         f"{format_seconds(state.seconds)}{figure}{kind}; the model is in {output}"
     )

@@ -11,7 +11,7 @@ from regard.errors import RegardError
 from regard.files import write_text
 from regard.store.card import card_of
 from regard.store.folder import RunFolder
-from regard.text import visible
+from regard.text import number_of, visible
 from regard.train.run.drawing import Points, alignment, chart
 from regard.train.run.log import read_log
 
@@ -77,8 +77,8 @@ def _curves(events: Events, smoothing: float) -> Iterator[str]:
         kind = ", of the average of the best checkpoints" if end.get("averaged") else ""
         what = named[0] if named else "figure"
         yield (
-            f"<p>Ended ({_text(str(end['reason']))}) after {end['step']:,} updates; validation "
-            f"{_text(str(what))} {end['figure']:.2f}{kind}.</p>"
+            f"<p>Ended ({_text(str(end['reason']))}) after {number_of(end['step'], 'update')}; "
+            f"validation {_text(str(what))} {end['figure']:.2f}{kind}.</p>"
         )
 
 

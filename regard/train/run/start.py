@@ -195,7 +195,7 @@ def _check_labels(earlier: tuple[RunFolder, Path] | None, shape: Tree) -> None:
         shown = [", ".join(visible(label) for label in some[:8]) for some in (old, new)]
         more = ["…" if len(some) > 8 else "" for some in (old, new)]
         raise ConfigError(
-            f"train.start (--from) {str(earlier[0].path)!r} knows the labels {shown[0]}{more[0]}, "
+            f"train.start (--from) {earlier[0].name!r} knows the labels {shown[0]}{more[0]}, "
             f"and this data has {shown[1]}{more[1]}: name them alike and in the same order, or "
             "begin without --from"
         )
@@ -205,7 +205,7 @@ def _begin(model: nn.Module, earlier: tuple[RunFolder, Path] | None) -> None:
     """Give the model the weights that it begins with."""
     if earlier:
         run, file = earlier
-        what = f"the model of {str(run.path)!r}" if file == run.model else repr(str(file))
+        what = f"the model of {run.name!r}" if file == run.model else repr(str(file))
         set_weights(model, unpacked(read_weights(file)), what)
 
 

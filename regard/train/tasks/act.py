@@ -17,7 +17,7 @@ from regard.models.guesses import Imitations
 from regard.models.labeller import NO_LABEL
 from regard.pieces.episode import Episode
 from regard.store.folder import BASELINES, RunFolder
-from regard.text import quoted, visible
+from regard.text import number_of, quoted, visible
 from regard.train.config import TrainConfig
 from regard.train.data.batches import plan
 from regard.train.data.episodes import DividedEpisodes, divided_episodes
@@ -241,19 +241,21 @@ class Act(Job[EpisodesConfig, DividedEpisodes, DividedEpisodes, ActorConfig, Act
 
     def notes(self, corpus: DividedEpisodes, data: EpisodesConfig) -> Iterable[str]:
         whole, returns = corpus.whole, corpus.returns()
-        parts = [f"{len(getattr(corpus, part)):,}" for part in ("train", "valid", "test")]
+        are = "is" if data.context == 1 else "are"
+        train, valid, test = (len(getattr(corpus, part)) for part in ("train", "valid", "test"))
         yield (
-            f"{parts[0]} episodes to train on, {parts[1]} to validate, {parts[2]} to test; a state "
-            f"has {len(whole.columns)} numbers: {', '.join(map(visible, whole.columns[:8]))}"
+            f"{number_of(train, 'episode')} to train on, {valid:,} to validate, {test:,} to test; "
+            f"a state has {number_of(len(whole.columns), 'number')}: "
+            f"{', '.join(map(visible, whole.columns[:8]))}"
         )
         yield labels_line(_counts(corpus), "steps", "actions")
         yield (
             f"their returns go from {returns.min():g} to {returns.max():g}, on average "
-            f"{returns.mean():.1f}; {data.context} steps are read at once"
+            f"{returns.mean():.1f}; {number_of(data.context, 'step')} {are} read at once"
         )
         if whole.short:
             yield (
-                f"left out: {len(whole.short):,} episodes of one step, such as "
+                f"left out: {number_of(len(whole.short), 'episode')} of one step, such as "
                 f"{quoted(whole.short[0])}"
             )
 

@@ -14,7 +14,7 @@ from regard.models.baselines import Baselines, fit_linear
 from regard.models.forecaster import ForecastConfig, Forecaster, sized_forecaster, usual_patch
 from regard.pieces.series import Numbers
 from regard.store.folder import BASELINES, RunFolder
-from regard.text import visible
+from regard.text import number_of, visible
 from regard.train.config import TrainConfig
 from regard.train.data.series import MOST_FITTED, DividedSeries, divided_series, some
 from regard.train.data.thingconfig import SeriesConfig
@@ -151,8 +151,9 @@ class Forecasts(Job[SeriesConfig, DividedSeries, DividedSeries, ForecastConfig, 
             f"{visible(clock.name(corpus.valid - 1))}, to validate until "
             f"{visible(clock.name(corpus.test - 1))}, then to test"
         )
+        are = "is" if corpus.context == 1 else "are"
         season = f"a season has {corpus.season}" if corpus.season > 1 else "no season"
-        yield f"{corpus.context} steps are read, {corpus.horizon} forecast; {season}"
+        yield f"{number_of(corpus.context, 'step')} {are} read, {corpus.horizon} forecast; {season}"
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from torch import Tensor
 from regard.errors import DataError
 from regard.files import name_of
 from regard.models.images import ImageClassifier, ImageConfig, sized_images, usual_patch
-from regard.text import visible
+from regard.text import number_of, visible
 from regard.train.config import TrainConfig
 from regard.train.data.images import LabelledImages, image_parts, read_images
 from regard.train.data.scenes import Scenes
@@ -159,8 +159,9 @@ class ClassifyPictures(Job[Held, Classed, Classed, ImageConfig, ImageClassifier]
         }
 
     def notes(self, corpus: Classed, data: Held) -> Iterable[str]:
+        train = number_of(len(corpus.train), self.reads.removesuffix("s"))
         yield (
-            f"{len(corpus.train):,} {self.reads} to train on, {len(corpus.valid):,} to validate, "
+            f"{train} to train on, {len(corpus.valid):,} to validate, "
             f"{len(corpus.test):,} to test; {self.size(corpus.train)}"
         )
         counts = Counter(corpus.train.labels)

@@ -17,7 +17,7 @@ from regard.models.guesses import LinearGuesses
 from regard.models.images import cut, usual_patch
 from regard.models.labeller import Labeller, LabellerConfig, sized_labeller
 from regard.store.folder import BASELINES, RunFolder
-from regard.text import visible
+from regard.text import number_of, visible
 from regard.train.data.scenes import Scenes, read_scenes
 from regard.train.data.split import Part
 from regard.train.data.states import DividedStates, divided_states
@@ -168,8 +168,8 @@ class LabelPatches(LabelPieces[ScenesConfig, DividedScenes]):
         images, side = corpus.images, corpus.side
         _, rows, columns, _ = images.train.pixels.shape
         return (
-            f"{len(images.train):,} images to train on, {len(images.valid):,} to validate, "
-            f"{len(images.test):,} to test; {columns} x {rows} pixels, in patches of "
+            f"{number_of(len(images.train), 'image')} to train on, {len(images.valid):,} to "
+            f"validate, {len(images.test):,} to test; {columns} x {rows} pixels, in patches of "
             f"{side} x {side}"
         )
 

@@ -13,6 +13,7 @@ from regard.models.design import ATTENTIVE
 from regard.models.language import LanguageConfig, LanguageModel, sized
 from regard.pieces.tokenizer import PAD
 from regard.recurrent import Tapes
+from regard.text import number_of
 from regard.train.config import TrainConfig
 from regard.train.data.batches import plan
 from regard.train.data.config import TEXT, TextConfig, named_columns
@@ -205,8 +206,8 @@ class Language(TextJob[TextConfig, TextLine, LanguageConfig, LanguageModel]):
 
     def notes(self, corpus: TokenCorpus[TextLine], data: TextConfig) -> Iterable[str]:
         first, *others = super().notes(corpus, data)
-        tokens = f"sentences ({target_tokens(corpus):,} tokens with their ends)"
-        yield first.replace("sentences", tokens, 1)
+        tokens = f" ({number_of(target_tokens(corpus), 'token')} with their ends) to train on"
+        yield first.replace(" to train on", tokens, 1)
         yield from others
         yield convention(data.continuous)
 

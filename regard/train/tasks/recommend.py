@@ -17,7 +17,7 @@ from regard.models.language import LanguageConfig, LanguageModel, sized
 from regard.pieces.history import Catalogue, History
 from regard.pieces.tokenizer import BOS
 from regard.store.folder import ITEMS, RunFolder
-from regard.text import quoted
+from regard.text import number_of, quoted
 from regard.train.config import TrainConfig
 from regard.train.data.batches import padded, plan
 from regard.train.data.config import named_columns
@@ -248,19 +248,25 @@ def in_numbers(read: Histories, catalogue: Catalogue) -> HistoryCorpus:
 
 def described(corpus: HistoryCorpus, data: HistoryConfig) -> Iterator[str]:
     """What is trained on, and what of its order is not to be trusted."""
-    read, users = corpus.data, len(corpus.users)
+    read = corpus.data
+    events, items = sum(map(len, corpus.users)), len(corpus.catalogue.items)
     yield (
-        f"{users:,} users, {sum(map(len, corpus.users)):,} events, {len(corpus.catalogue.items):,} "
-        "items; of each user the last item is to test on, the one before it to validate"
+        f"{number_of(len(corpus.users), 'user')}, {number_of(events, 'event')}, "
+        f"{number_of(items, 'item')}; of each user the last item is to test on, the one before it "
+        "to validate"
     )
     if corpus.few:
         yield (
-            f"left out: {len(corpus.few):,} users with fewer than {LEAST} items, such as "
-            f"{quoted(corpus.few[0])}"
+            f"left out: {number_of(len(corpus.few), 'user')} with fewer than {LEAST} items, such "
+            f"as {quoted(corpus.few[0])}"
         )
     long = sum(len(items) > data.max_length for items in corpus.users)
     if long:
-        yield f"{long:,} users have more than {data.max_length} items: their last ones are read"
+        have = "has" if long == 1 else "have"
+        yield (
+            f"{number_of(long, 'user')} {have} more than {number_of(data.max_length, 'item')}: "
+            "their last ones are read"
+        )
     if read.moved:
         yield "the table is not in the order of time: the items of each user were put in order"
     if read.tied:

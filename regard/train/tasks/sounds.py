@@ -47,8 +47,9 @@ class ClassifySounds(ClassifyPictures[SoundsConfig]):
     def notes(self, corpus: Classed, data: SoundsConfig) -> Iterable[str]:
         yield from super().notes(corpus, data)
         if corpus.shortened:
+            are = "is" if corpus.shortened == 1 else "are"
             yield (
-                f"{corpus.shortened:,} of the sounds are longer: their rest is not read "
+                f"{corpus.shortened:,} of the sounds {are} longer: their rest is not read "
                 "(data.seconds)"
             )
 

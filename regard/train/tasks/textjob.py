@@ -34,7 +34,7 @@ class TextJob(
     """lines that are none,"""
     aside: ClassVar[str] = ""
     """where a long one is long,"""
-    overlap: ClassVar[str] = "sentences are also in"
+    overlap: ClassVar[tuple[str, str]] = ("is also in", "are also in")
     """and those that a validation or test file has too."""
     suffix: ClassVar[str] = "tsv"
     """Of the files with what is not trained on."""

@@ -44,6 +44,7 @@ def measure_images(run: RunFolder, name: str, images: str | None = None) -> Figu
     model = load_image_classifier(run.path)
     if images is None:
         data = ImagesConfig(**run.read_config()["data"])
+        _check_there(name, data.images, "--images FILE")
         held = _unchanged(run, name, divided_images(data), data.images, "--images FILE")
     else:
         held = read_images(images)
@@ -62,10 +63,17 @@ def measure_sounds(run: RunFolder, name: str, sounds: str | None = None) -> Figu
     model = load_image_classifier(run.path, "sounds")
     if sounds is None:
         data = SoundsConfig(**run.read_config()["data"])
+        _check_there(name, data.sounds, "--sounds DIR")
         held = _unchanged(run, name, divided_sounds(data), data.sounds, "--sounds DIR")
     else:
         held = read_sounds(sounds, model.config.rows, model.config.columns)
     return {"sounds": len(held), **_of_pictures(model, held, name), "shown": []}
+
+
+def _check_there(name: str, path: str | None, option: str) -> None:
+    """Raise if what the model was trained on is not here, so that its test part cannot be read."""
+    if path is None or not os.path.exists(path):
+        raise RegardError(f"{name!r} was trained on {path!r}: give {option}")
 
 
 def _unchanged(
@@ -129,8 +137,8 @@ def measure_forecaster(run: RunFolder, name: str, series: str | None = None) -> 
     data = SeriesConfig(**{**config["data"], **shape})
     if series is not None:
         data = replace(data, series=series)
-    elif data.series is None or not os.path.exists(data.series):
-        raise RegardError(f"{name!r} was trained on {data.series!r}: give --series FILE")
+    else:
+        _check_there(name, data.series, "--series FILE")
     found = divided_series(data)
     if series is None and found.series.digest() != config["made"]["series"]:
         raise RegardError(
@@ -155,6 +163,7 @@ def measure_patches(run: RunFolder, name: str, images: str | None = None) -> Fig
     labels, side = list(model.config.labels), model.config.patch
     if images is None:
         data = ScenesConfig(**run.read_config()["data"])
+        _check_there(name, data.images, "--images FILE")
         divided = divided_scenes(data).images
         held = _unchanged(run, name, divided, data.images, "--images FILE")
     else:
@@ -173,8 +182,8 @@ def measure_steps(run: RunFolder, name: str, series: str | None = None) -> Figur
     config = run.read_config()
     model, guesses = load_labeller(run.path, "label-series")
     data = StatesConfig(**config["data"])
-    if series is None and (data.series is None or not os.path.exists(data.series)):
-        raise RegardError(f"{name!r} was trained on {data.series!r}: give --series FILE")
+    if series is None:
+        _check_there(name, data.series, "--series FILE")
     found = divided_states(data, series)
     if series is None and found.digest() != config["made"]["series"]:
         raise RegardError(

@@ -17,6 +17,7 @@ from regard.models.translators.base import Translator
 from regard.models.translators.beam import translate_batch
 from regard.models.translators.builder import build
 from regard.models.translators.config import TranslatorConfig, sized
+from regard.models.translators.translation import said_texts
 from regard.train.config import TrainConfig
 from regard.train.data.batches import Batch, TrainingExample, collate, plan
 from regard.train.data.config import SIDES, PairsConfig, named_columns
@@ -113,8 +114,11 @@ class TranslationTask:
         for rows in plan([(len(e.source) + 1,) for e in examples], limit):
             batch = self._batch([examples[row] for row in rows])
             found = translate_batch(self.model, batch.source, batch.source_lengths)
-            for row, hypothesis in zip(rows, found, strict=True):
-                said[row] = self.tokens.decode(hypothesis.ids)
+            texts = [self.sources[sample[row]] for row in rows]
+            given = batch.source, batch.source_lengths
+            spoken = said_texts(self.model, self.tokens, texts, *given, found)
+            for row, text in zip(rows, spoken, strict=True):
+                said[row] = text
         references = [self.references[i] for i in sample]
         spread = np.linspace(0, len(sample) - 1, min(len(sample), SAMPLES)).astype(int).tolist()
         self.shown = [
@@ -136,7 +140,7 @@ class Translate(TextJob[PairsConfig, Pair, TranslatorConfig, Translator]):
     what = "pairs"
     blank = "with nothing on a side"
     aside = " on a side"
-    overlap = "pairs share a sentence with"
+    overlap = ("shares a sentence with", "share a sentence with")
     rounded = ("word-by-word", "encoder-decoder", "bahdanau", "transformer")
 
     def recipe(self, model: Mapping[str, Any]) -> Tree:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from regard.pieces.look import Look
-from regard.text import cut, visible
+from regard.text import cut, number_of, visible
 from regard.views.picture.file import save_figure
 from regard.views.terminal.look import KIND_SIGNS, remarks
 
@@ -61,7 +61,8 @@ def _all(look: Look) -> Any:
     axes.set(xlabel="head", ylabel="layer")
     figure.colorbar(shown, shrink=0.5)
     signs = ", ".join(f"{sign} {name}" for sign, name in KIND_SIGNS.values())
-    axes.set_title(_plain(f"{visible(look.model)}: {len(look.queries):,} tokens"), fontsize=9)
+    read = number_of(len(look.queries), "token" if look.queries.noun == "token" else "piece")
+    axes.set_title(_plain(f"{visible(look.model)}: {read}"), fontsize=9)
     figure.text(0.01, 0.002, signs, fontsize=5)
     return figure
 

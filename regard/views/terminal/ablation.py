@@ -9,7 +9,7 @@ from rich.text import Text
 
 from regard.pieces.ablation import Ablation, Effect
 from regard.pieces.importance import Importance
-from regard.text import cut, visible
+from regard.text import cut, number_of, visible
 from regard.views.terminal.numbers import bar
 
 TOLD = {
@@ -61,14 +61,13 @@ def verdict(found: Ablation) -> list[str]:
         base = found.baseline
         lines.append(
             f"By chance: taking away {base.what} changes it by {base.mean:+.4f} "
-            f"(spread {base.spread:.4f}, {len(base.changes)} draws)."
+            f"(spread {base.spread:.4f}, {number_of(len(base.changes), 'draw')})."
         )
     if found.estimate is not None:
         guess = found.estimate
         how = "-" if guess.correlation is None else f"{guess.correlation:+.2f}"
-        lines.append(
-            f"Rank correlation of estimate and measured change over {guess.sample} heads: {how}."
-        )
+        over = number_of(guess.sample, "head")
+        lines.append(f"Rank correlation of estimate and measured change over {over}: {how}.")
     return lines
 
 
@@ -153,8 +152,11 @@ def print_importance(found: Importance, console: Console, shown: int) -> None:
     """The heads by how much the output changes without them."""
     title = Text(visible(found.model), style="bold")
     kind = "" if found.part == "self" else f" of its {found.part} attention"
-    title.append(f": {len(found.heads)} heads{kind}, {found.texts:,} texts, ", "default")
-    title.append(f"{found.tokens:,} tokens; change of {TOLD[found.metric]}", "default")
+    title.append(
+        f": {number_of(len(found.heads), 'head')}{kind}, {number_of(found.texts, 'text')}, ",
+        "default",
+    )
+    title.append(f"{number_of(found.tokens, 'token')}; change of {TOLD[found.metric]}", "default")
     console.print(title)
     console.print()
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
@@ -179,7 +181,7 @@ def name(effect: Effect) -> str:
     elif effect.layer is not None:
         where = f"layer {effect.layer}"
     elif effect.heads:
-        where = f"{effect.heads} heads"
+        where = number_of(effect.heads, "head")
     where = f"{effect.part} {where}" if effect.part else where
     if effect.key is None and effect.query is None:
         return where

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from rich.padding import Padding
 from rich.text import Text
 
-from regard.text import visible
+from regard.text import number_of, visible
 from regard.trace import Array
 from regard.views.terminal.focus import Focus, around, key_cell, plain_table
 from regard.views.terminal.lines import print_heading, print_vectors
@@ -155,7 +155,9 @@ def _rest(head: Head) -> None:
     hidden = sorted(set(range(len(head.keys))) - set(head.rows))
     total = f"weights sum to {math.fsum(head.weights):.4f}"
     if hidden:
-        rest = f"and {len(hidden)} more tokens, together {head.weights[hidden].sum():.4f}"
+        rest = (
+            f"and {number_of(len(hidden), 'more token')}, together {head.weights[hidden].sum():.4f}"
+        )
         total = f"{rest}; {total}"
     head.console.print(Text(f"   {total}", style="dim"))
 
@@ -169,6 +171,6 @@ def _sum(head: Head) -> None:
         head.console.print()
         return
     heads = trace["weights"].value.shape[0]
-    _heading(head, 7, f"With the other {heads - 1} heads", trace["output"].formula)
+    _heading(head, 7, f"With the other {number_of(heads - 1, 'head')}", trace["output"].formula)
     _vectors(head, [(f"y of {word}", trace.value("output")[i])], "bold")
     head.console.print()

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from regard.pieces.heads import HeadPlace, Heads
 from regard.pieces.measures import column
-from regard.text import visible
+from regard.text import number_of, visible
 from regard.views.terminal.look import KIND_SIGNS
 from regard.views.terminal.numbers import bar
 
@@ -28,7 +28,8 @@ def print_heads(
     the numbers are, if no weights."""
     n = heads.tokens if isinstance(heads.tokens, int) else len(heads.tokens)
     title = Text(visible(heads.model), style="bold")
-    title.append(f": {n:,} tokens, {len(heads.scored)} heads (layers and heads from 0)", "default")
+    read = f"{number_of(n, 'token')}, {number_of(len(heads.scored), 'head')}"
+    title.append(f": {read} (layers and heads from 0)", "default")
     console.print(title)
     console.print()
     if link is not None:

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from regard.text import cut, visible
+from regard.text import cut, number_of, visible
 from regard.trace import Array
 from regard.views.terminal.numbers import bar
 
@@ -52,4 +52,6 @@ def print_looked_at(
     rest = len(weights) - shown
     if rest > 0:
         left = float(np.sort(weights)[:rest].sum())
-        console.print(Text(f"{100 * left:6.1f}  on {rest} other items (--json)", style="dim"))
+        console.print(
+            Text(f"{100 * left:6.1f}  on {number_of(rest, 'other item')} (--json)", style="dim")
+        )

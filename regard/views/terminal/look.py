@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from regard.pieces.look import Look
-from regard.pieces.measures import MEASURES, column
-from regard.text import cut, visible
+from regard.pieces.measures import column, told
+from regard.text import cut, number_of, visible
 from regard.views.terminal.alignment import SHADES, print_alignment
 from regard.views.terminal.numbers import bar, colour
 
@@ -54,9 +54,14 @@ def print_look(look: Look, console: Console, shown: int = 10) -> None:
         console.print(Text(line, style="yellow"))
 
 
+def kind_name(kind: str, noun: str) -> str:
+    """``previous token``, of an image ``previous patch``."""
+    return KIND_SIGNS[kind][1].replace("token", noun)
+
+
 def remarks(look: Look) -> list[str]:
     """What a reader must know about these numbers."""
-    said = [MEASURES[look.request.measure]] if look.request.measure else []
+    said = [told(look.request.measure, look.keys.noun)] if look.request.measure else []
     if look.scored:
         said.append(f"Here y is {look.scored}.")
     share = float(np.mean(list(look.sink.values()))) if look.sink else 0.0
@@ -64,8 +69,8 @@ def remarks(look: Look) -> list[str]:
     if look.request.no_sink:
         said.append(
             f"Without {names}: every weight here is renormalised, shared out anew over the other "
-            f"tokens, so that each row sums to 1 again. As they are, {share:.0%} of the weight "
-            "goes to what was left out."
+            f"{look.keys.nouns}, so that each row sums to 1 again. As they are, {share:.0%} of the "
+            "weight goes to what was left out."
         )
     elif share >= 0.1:
         said.append(f"{share:.0%} of the weight goes to {names}; --no-sink leaves these out.")
@@ -88,7 +93,7 @@ def sink_names(look: Look) -> str:
     special = [t for t, own, filled in marks if own and not filled]
     named = [visible(t) for t in dict.fromkeys(special)]
     if filled := sum(keys.padding):
-        named.append(f"the {filled:,} pieces of padding")
+        named.append(f"the {number_of(filled, 'piece')} of padding")
     if not keys.special[0]:
         named.insert(0, f"the first {keys.noun} ({visible(keys.labels[0])})")
     return " and ".join(named)
@@ -98,13 +103,13 @@ def _title(look: Look, console: Console) -> None:
     heads = [h for layer, h in look.heads if layer == next(iter(look.heads))[0]]
     part = f", {look.request.part}" if look.request.part else ""
     text = Text(visible(look.model), style="bold")
-    what = "tokens" if look.queries.noun == "token" else "pieces"
-    text.append(f"{part}: {len(look.queries):,} {what}, ", style="default")
+    what = "token" if look.queries.noun == "token" else "piece"
+    text.append(f"{part}: {number_of(len(look.queries), what)}, ", style="default")
     if look.request.layer is not None:
-        what = f"layer {look.request.layer}, {len(heads)} heads"
+        what = f"layer {look.request.layer}, {number_of(len(heads), 'head')}"
     else:
         done = "" if look.done == look.layers else f"{look.done} of "
-        what = f"{done}{look.layers} layers, {len(heads)} heads each"
+        what = f"{done}{number_of(look.layers, 'layer')}, {number_of(len(heads), 'head')} each"
     text.append(f"{what} (layers and heads from 0)", style="default")
     console.print(text)
     sides = [(look.queries, look.names[0]), (look.keys, look.names[1])]
@@ -131,9 +136,9 @@ def _overview(look: Look, console: Console) -> None:
     console.print()
     counts = Counter(seen.kind for seen in look.heads.values())
     legend = Text()
-    for kind, (sign, name) in KIND_SIGNS.items():
+    for kind, (sign, _) in KIND_SIGNS.items():
         if counts[kind]:
-            entry = Text(f"{sign} {name} {counts[kind]}")
+            entry = Text(f"{sign} {kind_name(kind, look.keys.noun)} {counts[kind]}")
             if legend and len(legend.plain.split("\n")[-1]) + entry.cell_len + 3 > console.width:
                 legend.append("\n")
             elif legend:
@@ -204,10 +209,9 @@ def _links(look: Look, console: Console, shown: int) -> None:
     if not best:
         return
     console.print()
-    noun = "word" if look.request.words else look.queries.noun
-    what = {"patch": "patches"}.get(noun, f"{noun}s")
+    what = "words" if look.request.words else look.queries.nouns
     first = f"the first {look.queries.noun} or special ones"
-    first = "special pieces" if noun == "patch" else first
+    first = "special pieces" if what == "patches" else first
     title = f"Strongest links between two {what}, one for each head (none to itself, {first})"
     console.print(Text(title, style="bold"))
     heading = f"{column(look.request.measure):>42}  head    its kind"
@@ -218,7 +222,7 @@ def _links(look: Look, console: Console, shown: int) -> None:
         line.append(_named(keys, key, 16, placed), style="bold")
         line.append(" " * max(1, 37 - line.cell_len))
         line.append(f"{weight:.3f}  ", style="default")
-        kind = KIND_SIGNS[look.heads[layer, head].kind][1]
+        kind = kind_name(look.heads[layer, head].kind, look.keys.noun)
         line.append(f"L{layer}H{head}".ljust(8), style="cyan").append(kind, style="dim")
         console.print(line, no_wrap=True, overflow="ellipsis")
 
@@ -258,7 +262,7 @@ def _others(
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", title=title)
     table.title_justify, table.title_style = "left", "bold"
     table.add_column("", overflow="ellipsis", no_wrap=True, max_width=30)
-    table.add_column(f"mean of {len(whole)} heads", justify="right")
+    table.add_column(f"mean of {number_of(len(whole), 'head')}", justify="right")
     table.add_column("")
     table.add_column("strongest", justify="right")
     table.add_column("head", style="cyan")
@@ -281,7 +285,7 @@ def _head(look: Look, console: Console, shown: int) -> None:
     place = (look.request.layer or 0, look.request.head or 0)
     seen = look.heads[place]
     console.print()
-    line = Text(f"L{place[0]}H{place[1]}: {KIND_SIGNS[seen.kind][1]}", style="bold")
+    line = Text(f"L{place[0]}H{place[1]}: {kind_name(seen.kind, look.keys.noun)}", style="bold")
     scores = ", ".join(f"{k} {v:.3f}" for k, v in seen.scores.items() if v is not None)
     console.print(line.append(f"   {scores}", style="dim"))
     console.print()

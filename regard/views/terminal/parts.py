@@ -10,7 +10,7 @@ from rich.text import Text
 
 from regard.pieces.pieces import Pieces
 from regard.pieces.whole import ScoreParts
-from regard.text import quoted, visible
+from regard.text import number_of, quoted, visible
 from regard.views.terminal.focus import plain_table
 from regard.views.terminal.numbers import bar
 
@@ -41,7 +41,7 @@ def print_parts(
             best = max(range(len(part.sources)), key=lambda j: abs(part.sources[j]))
             name += f", most from {visible(keys.labels[best])!r}"
         rows.append((name, part.score))
-    _table(console, f"strongest of {len(parts.parts)} parts", rows)
+    _table(console, f"strongest of {number_of(len(parts.parts), 'part')}", rows)
     for kind, looked_at in (("attention", reading), ("cross-attention", source)):
         found = parts.sources(kind)
         if found and looked_at is not None:

@@ -16,7 +16,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from regard.pieces.whole import Predicted
-from regard.text import visible
+from regard.text import number_of, visible
 from regard.trace import Step, Trace
 from regard.views.terminal.focus import MOST_WORDS, plain_table
 from regard.views.terminal.lines import print_heading, print_vectors
@@ -98,7 +98,7 @@ def _table(view: RecurrentStepView, scope: str) -> None:
         table.add_row(word, *cells, f"{share:.4f}", bar(share, width), *product)
     view.console.print(Padding(table, (0, 0, 0, 3), expand=False))
     hidden = len(keys) - len(rows)
-    rest = f"and {hidden} more words; " if hidden else ""
+    rest = f"and {number_of(hidden, 'more word')}; " if hidden else ""
     view.console.print(Text(f"   {rest}weights sum to {math.fsum(weights):.4f}", style="dim"))
     if view.everything:
         found = [(f"{weights[j]:.4f} v of {keys[j]}", products[j]) for j in rows]

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from regard.text import visible
+from regard.text import number_of, visible
 from regard.views.terminal.confusion import print_confusion
 from regard.views.terminal.reading import print_weighted
 
@@ -37,9 +37,9 @@ def print_scores(figures: Mapping[str, Any], console: Console) -> None:
 
 def translator_lines(figures: Mapping[str, Any]) -> list[str]:
     """BLEU and chrF with their signatures, then by length."""
-    lines = [f"{figures['sentences']} sentences, beam {figures['beam']}"]
+    lines = [f"{number_of(figures['sentences'], 'sentence')}, beam {figures['beam']}"]
     if figures["empty"]:
-        lines.append(f"{figures['empty']} lines left out: a side is empty")
+        lines.append(f"{number_of(figures['empty'], 'line')} left out: a side is empty")
     for score in figures["scores"]:
         lines.append(f"{score['name']:<6} {score['value']:6.2f}   {score['signature']}")
     lines += ["", "words in source   sentences    BLEU    chrF"]
@@ -55,9 +55,9 @@ def summary_lines(figures: Mapping[str, Any]) -> list[str]:
     names = list(next(row["rouge"] for row in rows if row["rouge"]))
     pointer = any("pointer" in row for row in rows)
     titles = [*names, "words", "copied", *["pointer"] * pointer]
-    lines = [f"{figures['sentences']} texts, beam {figures['beam']}"]
+    lines = [f"{number_of(figures['sentences'], 'text')}, beam {figures['beam']}"]
     if figures["empty"]:
-        lines.append(f"{figures['empty']} lines left out: a side is empty")
+        lines.append(f"{number_of(figures['empty'], 'line')} left out: a side is empty")
     lines += ["", f"{'':<22}" + "".join(f"{title:>10}" for title in titles)]
     for row in rows:
         scores = [f"{row['rouge'][name]:.2f}" if row["rouge"] else "–" for name in names]
@@ -76,11 +76,13 @@ def summary_lines(figures: Mapping[str, Any]) -> list[str]:
 def language_lines(figures: Mapping[str, Any]) -> list[str]:
     """Perplexity, and of what."""
     lines = [
-        f"{figures['sentences']:,} lines, {figures['tokens']:,} tokens with the ends of lines, "
+        f"{number_of(figures['sentences'], 'line')}, {number_of(figures['tokens'], 'token')} with "
+        "the ends of lines, "
         f"{figures['unknown'] / figures['tokens']:.2%} <unk>"
     ]
     if figures["empty"]:
-        lines.append(f"{figures['empty']:,} lines left out: they are empty")
+        they = "it is" if figures["empty"] == 1 else "they are"
+        lines.append(f"{number_of(figures['empty'], 'line')} left out: {they} empty")
     lines.append(f"perplexity {figures['perplexity']:.2f} per token")
     if figures["words"] != figures["tokens"]:
         lines.append(f"perplexity {figures['word_perplexity']:.2f} per word between spaces")
@@ -92,7 +94,7 @@ def ranking_lines(figures: Mapping[str, Any]) -> list[str]:
     first, ahead = figures["first"], figures["ahead"]
     had = "those that a user had too" if figures["again"] else "but those that the user had"
     lines = [
-        f"{figures['users']:,} users; all {figures['items']:,} items are ranked, {had}",
+        f"{number_of(figures['users'], 'user')}; all {figures['items']:,} items are ranked, {had}",
         "",
         f"{'':<24}{f'HR@{first}':>14}{f'NDCG@{first}':>18}",
     ]
@@ -113,9 +115,10 @@ def ranking_lines(figures: Mapping[str, Any]) -> list[str]:
 def classifier_lines(figures: Mapping[str, Any]) -> list[str]:
     """Accuracy, beside that of always saying the same."""
     what = next(name for name in ("images", "sounds", "sentences") if name in figures)
-    lines = [f"{figures[what]:,} {what}"]
+    lines = [number_of(figures[what], what.removesuffix("s"))]
     if figures.get("empty"):
-        lines.append(f"{figures['empty']:,} lines left out: they have no sentence")
+        they = "it has" if figures["empty"] == 1 else "they have"
+        lines.append(f"{number_of(figures['empty'], 'line')} left out: {they} no sentence")
     return [
         *lines,
         f"accuracy {100 * figures['accuracy']:.2f} %   "
@@ -131,7 +134,8 @@ def labeller_lines(figures: Mapping[str, Any]) -> list[str]:
     heads = {"accuracy": "accuracy", **{key: key for key in shares}, "iou": "mean IoU", "f1": "F1"}
     shown = {key: title for key, title in heads.items() if any(key in way for way in ways)}
     lines = [
-        f"{figures[whole]:,} {whole}, {figures['labelled']:,} {figures['of']} with a label each",
+        f"{number_of(figures[whole], whole.removesuffix('s'))}, {figures['labelled']:,} "
+        f"{figures['of']} with a label each",
         "",
         f"{'':<24}" + "".join(f"{title:>11}" for title in shown.values()),
     ]
@@ -148,7 +152,7 @@ def labeller_lines(figures: Mapping[str, Any]) -> list[str]:
 def actor_lines(figures: Mapping[str, Any]) -> list[str]:
     """The share of right actions; then what everyone got in an environment."""
     lines = [
-        f"{figures['episodes']:,} episodes, {figures['steps']:,} steps",
+        f"{number_of(figures['episodes'], 'episode')}, {number_of(figures['steps'], 'step')}",
         "",
         f"{'next action':<36}{'right':>10}",
         *(f"{each['name']:<36}{100 * each['accuracy']:>8.2f} %" for each in figures["accuracies"]),
@@ -158,8 +162,8 @@ def actor_lines(figures: Mapping[str, Any]) -> list[str]:
     first, last = figures["seeds"]
     lines += [
         "",
-        f"return in {visible(figures['environment'])}, {figures['played']} episodes each (seeds "
-        f"{first} to {last}), mean ± standard error",
+        f"return in {visible(figures['environment'])}, {number_of(figures['played'], 'episode')} "
+        f"each (seeds {first} to {last}), mean ± standard error",
         "",
         f"{'':<36}{'actions drawn':>18}{'the likeliest':>18}",
         f"{'recorded (the episodes above)':<36}{_mean(figures['recorded']):>18}",
@@ -179,9 +183,9 @@ def forecaster_lines(figures: Mapping[str, Any]) -> list[str]:
     """The errors of the model among those of its baselines, and who is best."""
     many = len(figures["channels"])
     lines = [
-        f"{figures['windows']:,} windows of {many} channel{'s' if many > 1 else ''} from "
-        f"{visible(figures['first'])} to {visible(figures['last'])}: {figures['context']} steps "
-        f"read, {figures['horizon']} forecast",
+        f"{number_of(figures['windows'], 'window')} of {number_of(many, 'channel')} from "
+        f"{visible(figures['first'])} to {visible(figures['last'])}: "
+        f"{number_of(figures['context'], 'step')} read, {figures['horizon']:,} forecast",
         "",
         f"{'':<22}{'MSE':>9}{'MAE':>9}{'MASE':>9}",
     ]

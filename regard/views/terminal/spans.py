@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from regard.pieces.pieces import Pieces
-from regard.text import visible
+from regard.text import number_of, visible
 from regard.views.terminal.numbers import colour
 from regard.views.terminal.series import BLOCKS, MARGIN, curve
 from regard.views.terminal.sound import spectrogram_lines
@@ -81,7 +81,6 @@ def _print_behind(pieces: Pieces, weights: NDArray[np.float32], console: Console
     behind = pieces.padding
     share = float(weights[np.array(behind)].sum())
     if share > 0:  # --no-sink leaves it out
-        said = (
-            f"{share:.1%} of the weight goes to the {sum(behind):,} pieces behind the sound's end"
-        )
+        there = number_of(sum(behind), "piece")
+        said = f"{share:.1%} of the weight goes to the {there} behind the sound's end"
         console.print(Text(f"{said}, which the model reads as silence", style="yellow"))

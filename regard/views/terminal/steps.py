@@ -15,6 +15,7 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
+from regard.text import number_of
 from regard.trace import Array, Step, Trace
 from regard.views.terminal.focus import Focus, around, key_cell, plain_table, word_cell
 from regard.views.terminal.numbers import bar, colour, decimals, number, vector
@@ -167,7 +168,7 @@ def _weights(focus: Focus) -> None:
     _show(focus, "vector", table, None)
     hidden = sorted(set(range(len(weights))) - set(focus.rows))
     if hidden:
-        rest = f"   and {len(hidden)} more words, together {weights[hidden].sum():.4f}"
+        rest = f"   and {number_of(len(hidden), 'more word')}, together {weights[hidden].sum():.4f}"
         focus.console.print(Text(rest, style="dim"))
     value = focus.matrix("weights")
     shaded = _matrix(focus, value, columns=focus.keys, shade=True)

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from regard.pieces.timing import Timings
-from regard.text import cut, visible
+from regard.text import cut, number_of, visible
 from regard.views.terminal.heads import name
 from regard.views.terminal.numbers import bar
 
@@ -19,8 +19,9 @@ def print_timings(found: Timings, console: Console, shown: int) -> None:
     text = Text(visible(found.model), style="bold")
     padding = f" and {found.padding:,} of padding" if found.padding else ""
     text.append(
-        f": {found.seconds:.2f} s in {found.pieces:,} pieces{padding}, {len(found.text)} tokens of "
-        f"text, {len(found.heads)} heads of cross-attention (layers and heads from 0)",
+        f": {found.seconds:.2f} s in {number_of(found.pieces, 'piece')}{padding}, "
+        f"{number_of(len(found.text), 'token')} of text, "
+        f"{number_of(len(found.heads), 'head')} of cross-attention (layers and heads from 0)",
         style="default",
     )
     console.print(text)

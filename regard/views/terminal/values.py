@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from regard.text import cut, padded, visible
+from regard.text import cut, number_of, padded, visible
 from regard.trace import Array, Step, Trace
 from regard.views.compared import Compared, labels_of, row_label, rows_of
 from regard.views.terminal.numbers import decimals, number
@@ -77,7 +77,7 @@ def _print_rows(
                 why = Text(f"✗ {reason}", style="red")
                 console.print(Padding(why, (0, 0, 0, indent), expand=False))
     if len(kept) < len(rows):
-        console.print(Text(f"   and {len(rows) - len(kept)} more rows", style="dim"))
+        console.print(Text(f"   and {number_of(len(rows) - len(kept), 'more row')}", style="dim"))
 
 
 def _columns(step: Step, labels: dict[int, list[str]]) -> list[str]:

@@ -16,7 +16,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from regard.pieces.whole import NEXT, SENTENCE, WholeWay
-from regard.text import quoted, visible
+from regard.text import number_of, quoted, visible
 from regard.trace import Array, Step
 from regard.views.terminal.focus import plain_table
 from regard.views.terminal.head import format_tokens
@@ -86,8 +86,10 @@ def print_whole(view: WholeView) -> None:
     """Print all of it."""
     whole, console = view.whole, view.console
     layers, heads, width = whole.shape
-    each = f" of {heads} heads" if heads else ""
-    console.print(Text(f"{visible(whole.model)}, {layers} layers{each}, {width} wide", "bold"))
+    each = f" of {number_of(heads, 'head')}" if heads else ""
+    console.print(
+        Text(f"{visible(whole.model)}, {number_of(layers, 'layer')}{each}, {width} wide", "bold")
+    )
     if whole.source is not None:
         console.print(format_tokens(whole.source.labels, -1))
     console.print(format_tokens(whole.reading.labels, whole.row))
@@ -204,7 +206,7 @@ def _sentence(view: WholeView) -> None:
     view.heading(
         "Sentence vector",
         f"s = m / |m|, m = (x_1 + … + x_{n}) / {n}",
-        f"The mean of the last vectors of all {n} tokens, brought to length 1.",
+        f"The mean of the last vectors of all {number_of(n, 'token')}, brought to length 1.",
     )
     view.vectors([("s", whole.sentence)])
     if whole.other is not None:

@@ -73,7 +73,7 @@ def test_another_table_with_items_that_are_unknown(run: Path, tmp_path: Path) ->
     own.write_text("me\tz\t1\nme\td\t2\n")
     done = regard("read", "--model", run, "--user", "me", "--history", own)
     assert done.returncode == 0, done.stderr
-    assert "1 items that the model does not know are left out, such as 'z'" in done.stderr
+    assert "1 item that the model does not know left out, such as 'z'" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,10 @@ def test_text_json_and_page(folder: Path) -> None:
         (("--model", ".", "--sound", "none.wav"), "cannot read 'none.wav': No such file"),
         (("--model", ".", "--sound", "config.json"), "'config.json' is no wav file"),
         (("--model", ".", "--sound", "empty.wav"), "'empty.wav' has no sound in it"),
-        (("--model", "fashion", "--sound", "a.wav"), "holds no sound classifier but a 'images'"),
+        (
+            ("--model", "fashion", "--sound", "a.wav"),
+            "'fashion' holds no sound classifier but an image",
+        ),
     ],
 )
 def test_refused(folder: Path, arguments: tuple[str, ...], said: str) -> None:

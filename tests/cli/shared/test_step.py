@@ -104,7 +104,7 @@ def test_the_same_word_in_two_sentences() -> None:
     [
         (["lstmn", "--head", "0"], "--head does not apply here: lstmn is recurrent: it has no"),
         (["lstmn", "--form", "both"], "--form does not apply here"),
-        (["lstmn", "--layer", "1"], "lstmn has 1 layers, counted from 0"),
+        (["lstmn", "--layer", "1"], "lstmn has 1 layer, counted from 0"),
         (["lstmn", "--part", "cross"], "--part is for models with an encoder and a decoder"),
         (["lstmn", "--word", "xyz"], "'xyz' is not one of the words"),
         (["lstmn", "--whole", "--parts"], "lstmn is recurrent: it has no parts that add up"),

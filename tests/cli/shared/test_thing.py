@@ -53,7 +53,9 @@ def test_rollout_is_drawn_after_the_last_layer_and_called_derived(folder: Path) 
     asked = ("--measure", "rollout", "--at", "50,40", "--json", "r.json")
     done = regard("look", "vit", "--image", "a.png", *asked, folder=folder)
     assert "2,2: through the layers up to 2, derived: rollout" in done.stdout
-    assert "Derived, not weights: attention rollout" in done.stdout
+    said = " ".join(done.stdout.split())
+    assert "attention rollout, the heads averaged and half of each patch kept" in said
+    assert "word" not in said
     assert json.loads((folder / "r.json").read_text())["measure"] == "rollout"
 
 
@@ -94,7 +96,7 @@ def test_a_line_of_text_by_an_onnx_file(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("reads: ")
     assert "proof: run by regard's own attention and by onnxruntime" in done.stdout
-    assert "lines.onnx: 30 pieces, 1 layers, 2 heads each" in done.stdout
+    assert "lines.onnx: 30 pieces, 1 layer, 2 heads each" in done.stdout
     assert "proof: run by" in (folder / "l.html").read_text()
     done = regard("look", "lines.onnx", "a text", folder=folder)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
@@ -117,7 +119,7 @@ def test_a_sound_at_a_second(folder: Path) -> None:
     assert "whisper, encoder: 50 pieces, 3 layers" in done.stdout
     assert "of the weight goes to the 28 pieces behind the sound's end" in done.stdout
     assert "28 of the 50 pieces that are read are padding, behind the end" in _flat(done.stdout)
-    assert "the first piece (0.00–0.02 s) and the 28 pieces of padding" in _flat(done.stdout)
+    assert "the first span (0.00–0.02 s) and the 28 pieces of padding" in _flat(done.stdout)
     assert (folder / "s.png").read_bytes().startswith(b"\x89PNG")
     content = json.loads((folder / "s.json").read_text())
     assert content["word"]["text"] == "0.20–0.22 s"

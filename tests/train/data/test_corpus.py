@@ -71,13 +71,14 @@ def test_figures_and_notes_say_the_same() -> None:
     assert figures["long_lines"] == [2]
     assert (figures["train"], figures["empty"], figures["repeated"]) == (1, 2, 2)
     assert (figures["target_tokens"], figures["vocabulary"]) == (2, 6)
-    said = list(notes(corpus, config, what="rows", blank="bare", aside="!", overlap="rows share"))
+    verbs = ("shares", "share")
+    said = list(notes(corpus, config, what="rows", blank="bare", aside="!", overlap=verbs))
     assert said == [
-        "1 rows to train on, 1 to validate, 0 to test; vocabulary 6 (space)",
+        "1 row to train on, 1 to validate, 0 to test; vocabulary 6 (space)",
         "the text allows no more than these 6 tokens",
         "left out: 2 lines (5, 6) bare",
         "left out: 2 lines that repeat an earlier one",
         "left out: 1 line (2) of more than 2 tokens!",
-        "1 training rows share the validation or test files",
+        "1 training row shares the validation or test files",
     ]
     assert numbered(list(range(1, 8))) == "7 lines (1, 2, 3, 4, 5, …)"

@@ -65,9 +65,9 @@ def test_a_stream_keeps_its_order() -> None:
 
 
 def test_errors_name_what_the_examples_are() -> None:
-    with pytest.raises(DataError, match="1 pairs are too few"):
+    with pytest.raises(DataError, match="1 pair is too few"):
         by_group([Pair("a", "b")], 0.1, 0.0, 0)
-    with pytest.raises(DataError, match="1 lines are too few"):
+    with pytest.raises(DataError, match="1 line is too few"):
         by_group([TextLine("a")], 0.1, 0.0, 0)
 
 

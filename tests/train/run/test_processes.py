@@ -10,12 +10,14 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
 from regard.cli import main
+from regard.models.translators.config import POINTING
 from regard.store.folder import load_translator
 from regard.train.run.log import read_log
 from tests.train.small_runs import ROOT, arguments, start
@@ -38,9 +40,9 @@ def weights(folder: Path, step: int = 40) -> dict[str, torch.Tensor]:
     return found
 
 
-def same_bits(one: Path, other: Path) -> bool:
+def same_bits(one: Path, other: Path, step: int = 40) -> bool:
     """Whether weights, Adam's state, the final model and the validation figures are equal."""
-    files = [f"checkpoints/step-{40:08d}/{name}.safetensors" for name in ("model", "optimizer")]
+    files = [f"checkpoints/step-{step:08d}/{name}.safetensors" for name in ("model", "optimizer")]
     equal = all(
         (one / f).read_bytes() == (other / f).read_bytes() for f in [*files, "model.safetensors"]
     )
@@ -94,6 +96,27 @@ def test_killed_then_resumed_has_the_same_bits(
     assert not (folder / f"checkpoints/step-{40:08d}").exists()
     assert run(["train", "translate", "-o", str(folder), "--resume"]) == 0
     assert same_bits(uninterrupted, folder), f"killed at step {step}"
+
+
+@pytest.mark.parametrize("model", POINTING)
+def test_a_pointer_is_resumed_to_the_bit(model: str, pairs_file: Path, tmp_path: Path) -> None:
+    """Killed while words are copied that the vocabulary does not have."""
+    own: dict[str, Any] = {"model__heads": None, "model__layers": None, "model__feedforward": None,
+                           "model__hidden": 7, "model__readout": 8}  # fmt: skip
+    settings = {"model__model": model, "model__pointer": True, "data__level": "word",
+                "data__vocabulary": 20, "train__steps": 12, "train__validate_every": 6,
+                "train__validate_at_most": 5} | (own if model == "bahdanau" else {})  # fmt: skip
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    assert run(arguments(pairs_file, whole, **settings)) == 0
+    process = start(arguments(pairs_file, killed, **settings))
+    wait_for(process, "step 8 ")
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    process.communicate()
+    assert not (killed / f"checkpoints/step-{12:08d}").exists()
+    assert run(["train", "translate", "-o", str(killed), "--resume"]) == 0
+    assert any("pointer" in name for name in weights(whole, 12))
+    assert same_bits(whole, killed, 12)
 
 
 def test_interrupted_saves_and_says_how_to_go_on(

@@ -51,7 +51,7 @@ def run(folder: Path) -> Done:
 def test_learned_and_measured_beside_the_state_alone(folder: Path, run: Done) -> None:
     assert run.returncode == 0, run.stderr
     assert "a state has 2 numbers: x, y" in run.stdout
-    assert "left out: 1 episodes of one step, such as '90'" in run.stdout
+    assert "left out: 1 episode of one step, such as '90'" in run.stdout
     assert "their returns go from 0 to 8" in run.stdout
     figures = json.loads(regard("evaluate", "run", "--json", "-", folder=folder).stdout)
     shares = {each["name"]: each["accuracy"] for each in figures["accuracies"]}
@@ -138,7 +138,7 @@ def test_imitations_are_of_all_and_of_the_best(folder: Path) -> None:
         (("read", "--model", "run", "--episode", "7", "--layer", "9"), "layer must be from 0 to 1"),
         (("read", "--episode", "7"), "no actor comes with regard: --episode needs --model RUN"),
         (("read", "--episodes", "players.csv"), "--episodes goes with --episode"),
-        (("read", "--model", "lstmn", "--episode", "7"), "holds no actor but a 'lm' run"),
+        (("read", "--model", "lstmn", "--episode", "7"), "holds no actor but a language model"),
     ],
 )  # fmt: skip
 def test_refused_in_one_line(

@@ -48,7 +48,7 @@ def test_learned_and_measured_beside_the_baselines(folder: Path, run: Done) -> N
     assert run.returncode == 0, run.stderr
     lines = run.stdout.splitlines()
     assert lines[0].startswith("60 users, ")
-    assert "left out: 1 users with fewer than 3 items, such as 'lonely'" in lines
+    assert "left out: 1 user with fewer than 3 items, such as 'lonely'" in lines
     assert "to beat, validation NDCG@10 in hundredths: popularity" in run.stdout
     figures = json.loads(regard("evaluate", "run", "--json", "-", folder=folder).stdout)
     own, popular, chain = figures["rankings"]

@@ -10,13 +10,14 @@ import torch
 
 from regard.errors import ConfigError
 from regard.models.translators.builder import build
-from regard.models.translators.config import MODELS, sized
+from regard.models.translators.config import MODELS, POINTING, sized
 from regard.models.translators.translation import translate_texts
 from regard.train.config import TrainConfig
 from regard.train.data.batches import collate
 from regard.train.data.config import PairsConfig
 from regard.train.data.corpus import TokenCorpus
 from regard.train.data.pairs import Pair
+from regard.train.tasks.metrics import bleu, chrf
 from regard.train.tasks.task import Criterion, Showing
 from regard.train.tasks.translate import RECIPES, Translate, TranslationTask
 
@@ -57,6 +58,38 @@ def test_validation_does_not_depend_on_the_batch(corpus: TokenCorpus[Pair]) -> N
     assert [s["reference"] for s in task.samples()][::2] == [valid[0].target, valid[-1].target]
     (said,) = translate_texts(translator, corpus.tokens, [valid[0].source], beam=1)
     assert task.samples()[0]["said"] == said.text
+
+
+@pytest.mark.parametrize("model", POINTING)
+def test_validation_names_the_unknown_words_that_were_copied(model: str, tmp_path: Path) -> None:
+    """With nothing but copying, and names that training never has."""
+    table = tmp_path / "names.tsv"
+    names = ["Xylo", "Yps", "Zorn", "Quux", "Wim"]
+    lines = [f"{name} sees the dog and {name} .\ta dog\n" for name in names]
+    known = "the dog sees a cat and it\ta dog\n" * 3
+    (tmp_path / "train.tsv").write_text(known)
+    table.write_text("".join(lines))
+    config = PairsConfig(
+        pairs=str(tmp_path / "train.tsv"), valid_pairs=str(table), test_share=0.0, level="word"
+    )
+    job = Translate()
+    read = job.read(config)
+    corpus = job.encode(read, job.learn(read, config), config)
+    torch.manual_seed(3)
+    translator = build(sized(model, "tiny", len(corpus.tokens), pointer=True)).eval()
+    assert translator.pointer is not None
+    with torch.no_grad():
+        translator.pointer.gate.weight.zero_()
+        translator.pointer.gate.bias.fill_(-1000.0)
+    task = TranslationTask(translator, corpus, TrainConfig(batch_tokens=20))
+    with torch.no_grad():
+        figures = task.evaluate(Criterion(task), decode=True)
+    found = list(translate_texts(translator, corpus.tokens, task.sources, beam=1))
+    texts = [each.text for each in found]
+    assert any(name in " ".join(texts) for name in names), texts
+    assert [s["said"] for s in task.samples()] == [texts[0], texts[2], texts[4]]
+    score = bleu if task.score == "BLEU" else chrf
+    assert figures["score"] == pytest.approx(score(texts, task.references).value)
 
 
 @pytest.mark.parametrize("model", Translate.rounded)

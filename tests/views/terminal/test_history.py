@@ -23,5 +23,5 @@ def test_the_strongest_items_with_their_rows() -> None:
     assert lines[2].startswith("  60.0      6  100  tttt")
     assert lines[2].rstrip().endswith("…  " + "█" * 18)
     assert lines[3].startswith("  30.0      7  101  three")
-    assert lines[4] == "  10.0  on 1 other items (--json)"
+    assert lines[4] == "  10.0  on 1 other item (--json)"
     assert max(map(len, lines)) <= 80

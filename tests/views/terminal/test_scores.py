@@ -28,7 +28,7 @@ def test_a_translator() -> None:
     )
     assert text.splitlines() == [
         "3 sentences, beam 5",
-        "1 lines left out: a side is empty",
+        "1 line left out: a side is empty",
         "BLEU    31.25   nrefs:1",
         "",
         "words in source   sentences    BLEU    chrF",
@@ -86,7 +86,7 @@ def test_summaries() -> None:
     text = printed({"sentences": 3, "empty": 1, "beam": 5, "summaries": rows})
     assert text.splitlines()[:6] == [
         "3 texts, beam 5",
-        "1 lines left out: a side is empty",
+        "1 line left out: a side is empty",
         "",
         "                         ROUGE-1   ROUGE-2   ROUGE-L     words    copied",
         "the first 7 words          26.27     10.22     23.94       7.0    100.0%",

@@ -47,7 +47,7 @@ def test_a_sound_up_to_its_end() -> None:
     sound = spans(loudness, 3, 0.01, until=5)
     piped = printed(sound, [0.2, 0.3, 0.5], terminal=False, until=5)
     assert "▀" not in piped
-    assert "50.0% of the weight goes to the 1 pieces behind the sound's end" in " ".join(
+    assert "50.0% of the weight goes to the 1 piece behind the sound's end" in " ".join(
         piped.split()
     )
     shown = printed(sound, [0.2, 0.3, 0.5], terminal=True, until=5)
