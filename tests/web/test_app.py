@@ -356,7 +356,7 @@ def test_a_cut_link_and_a_temperature_reach_the_prediction(browser: Any, tmp_pat
     model, text = wholes.causal(tmp_path), "The street was"
     tokens = model.read(text)
 
-    def most(temperature: float = 1, **cut: int) -> float:
+    def most(temperature: float = 1, **cut: Any) -> float:
         """The probability of the likeliest word."""
         with regard.intervene(model.network) as hands:
             if cut:
