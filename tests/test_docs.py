@@ -69,6 +69,20 @@ def paths() -> list[list[str]]:
     return [re.findall(r"\]\((\w+)\.md\)", part) for part in parts]
 
 
+@pytest.mark.parametrize(
+    "page", ["act", "forecast", "images", "label", "ocr", "recommend", "sounds", "summarise"]
+)
+def test_a_page_of_an_application_has_its_sections_in_the_same_order(page: str) -> None:
+    text = (ROOT / f"docs/{page}.md").read_text(encoding="utf-8")
+    sections = re.findall(r"^## ([^:\n]*)", text, re.MULTILINE)
+    order = ["The question", "The commands", "The picture", "The figures", "What it does not show"]
+    assert sections[:5] == order
+    between = dict(zip(order, re.split(r"^## .*$", text, flags=re.MULTILINE)[1:], strict=False))
+    assert "regard " in between["The commands"]
+    assert "![" in between["The picture"] or re.search(r"^(    |```)", between["The picture"], re.M)
+    assert "|---" in between["The figures"]
+
+
 def test_every_page_is_on_one_path() -> None:
     found = [page for path in paths() for page in path]
     assert sorted([*found, "index"]) == sorted(p.stem for p in (ROOT / "docs").glob("*.md"))

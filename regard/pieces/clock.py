@@ -82,7 +82,7 @@ class Clock:
     def row(self, text: str) -> int:
         """The first row whose time is or begins with ``text``."""
         for row, time in enumerate(self.texts):
-            if time.startswith(text):
+            if text and time.startswith(text):
                 return row
         raise DataError(
             f"there is no time {quoted(text[:40])}: times go from {quoted(self.texts[0])} to "

@@ -149,7 +149,8 @@ def _fit(value: Any, hint: Any) -> Any:
     options = typing.get_args(hint)
     if typing.get_origin(hint) is typing.Literal:
         if value not in options:
-            raise TypeError(f"one of {', '.join(map(str, options))}")
+            shown = (str(one) if str(one)[:1].isalnum() else repr(one) for one in options)
+            raise TypeError(f"one of {', '.join(shown)}")
         return value
     if isinstance(hint, types.UnionType):
         return None if value is None else _fit(value, options[0])

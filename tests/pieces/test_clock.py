@@ -89,3 +89,5 @@ def test_the_row_of_a_time() -> None:
     assert clock.row("2020-01-01 12") == 1
     with pytest.raises(DataError, match="there is no time '2021': times go from '2020-01-01 00"):
         clock.row("2021")
+    with pytest.raises(DataError, match="there is no time '': times go from"):
+        clock.row("")

@@ -8,6 +8,7 @@ import pytest
 
 from regard.errors import ConfigError, FileError
 from regard.train.config import TrainConfig
+from regard.train.data.thingconfig import SeriesConfig
 from regard.train.settings import flat, gathered, make, merged, nested, parse_assignment, read_toml
 
 
@@ -60,6 +61,11 @@ def test_all_problems_at_once() -> None:
         "train.beta1 must be from 0 to under 1, got 2.0",
     ):
         assert part in text
+
+
+def test_signs_among_which_to_choose_are_quoted() -> None:
+    _, problems = make(SeriesConfig, {"series": "a.csv", "decimal": "x"}, "data")
+    assert problems == ["data.decimal must be one of '', '.', ',', got 'x'"]
 
 
 def test_a_whole_number_is_a_number_but_true_is_not() -> None:

@@ -347,3 +347,60 @@ def test_what_if_reaches_the_prediction(browser: Any, tmp_path: Path) -> None:
         page.evaluate("document.activeElement.blur(); location.hash = 'lang=zh'")
         page.wait_for_selector(".trial > summary:has-text('如果')", state="attached")
         page.context.close()
+
+
+def test_a_cut_link_and_a_temperature_reach_the_prediction(browser: Any, tmp_path: Path) -> None:
+    """As a person wishes them in a browser, against intervene and softmax at a temperature."""
+    from tests.inside.explain import wholes
+
+    model, text = wholes.causal(tmp_path), "The street was"
+    tokens = model.read(text)
+
+    def most(temperature: float = 1, **cut: Any) -> float:
+        """The probability of the likeliest word."""
+        with regard.intervene(model.network) as hands:
+            if cut:
+                hands.mask(**cut)
+            logits = model.run(tokens).logits[0, -1].double()
+        return float((logits / temperature).softmax(-1).max())
+
+    with thread(tmp_path, predicts=True) as client:
+        page = browser.new_context(viewport={"width": 1200, "height": 900}).new_page()
+        page.goto(f"{client.address}/")
+        page.fill("textarea", text)
+        page.click("button:text-is('Look')")
+        page.wait_for_selector(f"h1:has-text('{text}')")
+        page.wait_for_function("document.querySelectorAll('.mask-word').length === 3")
+        page.click(".trial > summary")
+        page.evaluate(
+            "const all = new URLSearchParams(location.hash.slice(1));"
+            "for (const [name, to] of Object.entries({layer: 1, head: 2, from: 2, to: 1}))"
+            "  all.set(name, to);"
+            "location.hash = all"
+        )
+        cut = page.locator(".trial [data-focus='cut']:has-text('the link was → street were cut')")
+        cut.wait_for()
+
+        def shown(expected: float) -> None:
+            """Wait for it: the likeliest word's bar after the change."""
+            now = page.locator(".trial-output:not(.waiting) .outcome-bar.now").first
+            until(page, lambda: now.count() and abs(float(now.inner_text()) - expected) < 6e-4)
+
+        assert page.locator(".outcome-bar.now").count() == 0
+        everywhere, here = most(query=2, key=1), most(layer=1, head=2, query=2, key=1)
+        assert len({round(p, 3) for p in (most(), everywhere, here, most(2))}) == 4
+        cut.click()
+        shown(everywhere)
+        page.click(".undo-one:has-text('was → street')")
+        page.wait_for_selector(".outcome-bar.now", state="detached")
+        page.click(".trial [data-focus='cut here']")
+        shown(here)
+        assert page.is_visible(".undo-one:has-text('was → street (layer 1 head 2)')")
+        page.click(".trial button:text-is('Undo all')")
+        page.wait_for_selector(".outcome-bar.now", state="detached")
+        slider = page.locator(".trial [data-focus='temperature']")
+        for told in ("× 1.41", "× 2"):
+            slider.press("ArrowRight")
+            page.locator(f".trial label:has([data-focus='temperature']) >> text={told}").wait_for()
+        shown(most(2))
+        page.context.close()

@@ -88,8 +88,9 @@ def with_channels(pixels: NDArray[np.uint8], labels: NDArray[Any], name: str) ->
         )
     if len(pixels) != len(labels):
         raise DataError(f"{name} has {len(pixels):,} images and {len(labels):,} labels")
-    if not len(pixels):
-        raise DataError(f"{name} has no images")
+    if not pixels.size:
+        what = "images" if not len(pixels) else f"pixels in its images: {pixels.shape}"
+        raise DataError(f"{name} has no {what}")
     return pixels
 
 

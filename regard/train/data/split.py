@@ -45,8 +45,8 @@ def places(
             are = "is" if len(names) == 1 else "are"
             few = f"{number_of(len(names), what.removesuffix('s'))} {are}"
             raise DataError(
-                f"no group of sentences fell to the {part} part: {few} too few for a share of "
-                f"{share:g}; give more {what}, a larger share, or a file for it"
+                f"no {what} fell to the {part} part: {few} too few for a share of {share:g}, equal "
+                f"ones being kept together; give more {what}, a larger share, or a file for it"
             )
     if "train" not in found:
         raise DataError(f"no {what} are left to train on of {len(names)}")

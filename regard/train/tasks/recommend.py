@@ -243,6 +243,8 @@ def in_numbers(read: Histories, catalogue: Catalogue) -> HistoryCorpus:
         raise DataError(
             f"no user has {LEAST} items: one to train on, one to validate and one to test on"
         )
+    if len(catalogue.items) < 2:
+        raise DataError(f"there is one item, {catalogue.items[0]!r}: nothing to choose from")
     return HistoryCorpus(catalogue, read, users, ties, few)
 
 

@@ -75,6 +75,7 @@ def test_equal_images_are_in_one_part() -> None:
         ({"images": np.array([{}] * 7), "labels": LABELS}, "is no npz file of numbers"),
         ({"images": PIXELS[0], "labels": LABELS}, r"images are \(N, rows, columns\)"),
         ({"images": PIXELS[:0], "labels": LABELS[:0]}, "has no images"),
+        ({"images": PIXELS[:, :0], "labels": LABELS}, r"has no pixels in its images: \(7, 0, "),
     ],
 )
 @pytest.mark.filterwarnings("ignore:divide by zero")

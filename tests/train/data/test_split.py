@@ -38,5 +38,6 @@ def test_a_giant_group_is_trained_on() -> None:
 
 
 def test_too_few() -> None:
-    with pytest.raises(DataError, match=r"3 pairs are too few for a share of 0.001"):
+    said = r"no pairs fell to the valid part: 3 pairs are too few for a share of 0.001, equal ones"
+    with pytest.raises(DataError, match=said):
         places(names(3), 0.001, 0.0, what="pairs")

@@ -129,6 +129,7 @@ def test_equal_times_and_repeated_items_are_said(folder: Path) -> None:
     [
         (("--history", "none.tsv"), "none.tsv"),
         (("--history", "few.tsv"), "no user has 3 items: one to train on, one to validate and one"),
+        (("--history", "same.tsv"), "there is one item, 'a': nothing to choose from"),
         (("--columns", "user=1"), "columns are written user=NAME,item=NAME,time=NAME; got"),
         (("--set", "data.max_length=400"), "must hold a history of data.max_length (400) items"),
         (("--model", "markov"), "model must be one of simple-rnn"),
@@ -137,6 +138,7 @@ def test_equal_times_and_repeated_items_are_said(folder: Path) -> None:
 )
 def test_refused_in_one_line(folder: Path, more: tuple[str, ...], said: str) -> None:
     (folder / "few.tsv").write_text("u\ta\t1\nv\tb\t1\n")
+    (folder / "same.tsv").write_text("u\ta\t1\nu\ta\t2\nu\ta\t3\n")
     done = train(folder, "refused", *more)
     assert done.returncode == 2
     assert said in done.stderr

@@ -6,6 +6,7 @@ import base64
 import io
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -240,6 +241,31 @@ def test_a_history_in_the_page(listed: Path, opened: Open) -> None:
     if AXE.exists():
         page.evaluate(AXE.read_text(encoding="utf-8"))
         assert page.evaluate(FINDINGS) == []
+    sheet.clean()
+
+
+def test_a_history_is_saved_as_a_picture_with_its_rows(listed: Path, opened: Open) -> None:
+    """Film 3, the fourth piece behind <s>, takes .6 from the 14th: the row of Film 13."""
+    sheet = opened(listed, "#from=4", reduced_motion="reduce")
+    sheet.until(lambda: sheet.page.inner_text(".told:visible").startswith("Film 3 takes 60"))
+    drawn = ElementTree.fromstring(sheet.saved("SVG"))
+    names = [t for t in drawn.iterfind(".//{*}g/{*}text") if (t.text or "").startswith("Film ")]
+    assert [t.text for t in names] == [f"Film {i}" for i in range(60)]
+    rects = [r for r in drawn.iterfind("{*}rect") if r.get("fill-opacity") is not None]
+    assert len(rects) == 60
+
+    def rows(rect: ElementTree.Element) -> list[str | None]:
+        """What is written in it."""
+        top, high = (float(rect.get(name, "nan")) for name in ("y", "height"))
+        return [t.text for t in names if top < float(t.get("y", "nan")) < top + high]
+
+    heaviest = max(rects, key=lambda rect: float(rect.get("fill-opacity", 0)))
+    assert rows(heaviest) == ["Film 13"]
+    assert float(heaviest.get("fill-opacity", 0)) > 0.5
+    assert [rows(rect) for rect in rects if rect.get("stroke")] == [["Film 3"]]
+    assert [rows(rect) for rect in rects] == [[f"Film {i}"] for i in range(60)]
+    told = "Film 3 takes 60\u00a0% of what it hands on from Film 13."
+    assert drawn.findtext("{*}text") == drawn.findtext("{*}title") == told
     sheet.clean()
 
 
