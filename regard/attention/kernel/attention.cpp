@@ -63,6 +63,7 @@ struct Worker {
   int width, wide;         // of the queries, up to a whole vector; of the output
   bool keeps_rows;         // some statistic wants a row whole
   bool plain_queries, plain_keys, plain_values;
+  bool sees_all;           // every query every key
   bool scales_late;        // stored scores are products; the scale is part of the exponential
   int most_rows;
   int64_t stride;          // between rows of weights
@@ -96,6 +97,7 @@ struct Worker {
     plain_values = is_plain(c.value, c.dtype, c.value_width);
     plain_keys = is_plain(c.key, c.dtype, c.width);
     plain_queries = is_plain(c.query, c.dtype, c.width);
+    sees_all = c.before == regard::UNBOUNDED && c.after == regard::UNBOUNDED && !c.mask.data;
     scales_late = !c.bias.data && c.softcap == 0 && c.scale > 0;
     int64_t columns = rounded_up(int(c.keys), KEYS) + KEYS;
     if (!keeps_rows && columns > CHUNK) columns = CHUNK;
@@ -237,13 +239,13 @@ struct Worker {
       Vec square[KEYS / W][4] = {};  // chains of additions that do not wait for each other
       for (int n = 0; n < KEYS / W; ++n) {
         if (key + n * W >= key_to) continue;  // no tile reads these
-        int64_t step;
-        const float* from = key_rows(key + n * W, step);
+        int64_t step = c.key.row;
+        auto* from = reinterpret_cast<const float*>(place(c.key, c.dtype, b, key_head, key + n * W));
+        if (!plain_keys) from = key_rows(key + n * W, step);
+        int there = plain_keys ? int(c.keys) - key - n * W : W;
         for (int d = 0; d < width; d += W) {
           Vec x[W];
-#pragma GCC unroll 16
-          for (int i = 0; i < W; ++i) x[i] = load(from + i * step + d);
-          transpose(x);
+          read_turned(from, step, there, d, x);
           int rows = least_of(W, int(c.width) - d);
 #pragma GCC unroll 16
           for (int i = 0; i < W; ++i) {
@@ -354,9 +356,6 @@ struct Worker {
         from = reinterpret_cast<const char*>(q);
       }
       total[r] = copy_and_square(q, reinterpret_cast<const float*>(from));
-      first[r] = first_key(c, query_of[r]);
-      last[r] = most_of(first[r], last_key(c, query_of[r]));
-      if (c.mask.data && c.mask.row == 0) trim(r);
     }
     float square[ROWS + W];
     for (int r = 0; r < rows; r += W) store(square + r, sums_of(total + r));
@@ -365,24 +364,32 @@ struct Worker {
       reference[r] = 0;
       referred[r] = started[r] = false;
     }
+    for (int r = 0; r < rows; ++r) first[r] = 0, last[r] = int(c.keys);
+    for (int r = 0; r < rows && !sees_all; ++r) find_reach(r);
     panel_count = (rows + QUERIES - 1) / QUERIES;
     for (int p = 0; p < panel_count; ++p) {
-      Panel& x = panel[p];
-      x.row = rows * p / panel_count;
-      x.n = rows * (p + 1) / panel_count - x.row;
-      x.first = x.all_last = int(c.keys);
-      x.last = x.all_first = 0;
-      x.norm = 0;
-      x.settled = false;
-      for (int r = x.row; r < x.row + x.n; ++r) {
-        x.first = least_of(x.first, first[r]);
-        x.last = most_of(x.last, last[r]);
-        x.all_first = most_of(x.all_first, first[r]);
-        x.all_last = least_of(x.all_last, last[r]);
-        if (!(square[r] <= x.norm)) x.norm = square[r];
-      }
-      x.norm = sqrtf(x.norm);
+      int row = rows * p / panel_count;
+      panel[p] = cut(row, rows * (p + 1) / panel_count - row, square);
     }
+  }
+
+  Panel cut(int row, int n, const float* square) const {
+    Panel x = {row, n, first[row], last[row], first[row], last[row], 0, false, false};
+    for (int r = row; r < row + n; ++r) x.norm = square[r] > x.norm ? square[r] : x.norm;
+    x.norm = sqrtf(x.norm);
+    for (int r = row + 1; r < row + n && !sees_all; ++r) {
+      x.first = least_of(x.first, first[r]);
+      x.last = most_of(x.last, last[r]);
+      x.all_first = most_of(x.all_first, first[r]);
+      x.all_last = least_of(x.all_last, last[r]);
+    }
+    return x;
+  }
+
+  void find_reach(int r) {
+    first[r] = first_key(c, query_of[r]);
+    last[r] = most_of(first[r], last_key(c, query_of[r]));
+    if (c.mask.data && c.mask.row == 0) trim(r);
   }
 
   // A mask of the keys alone is mostly padding: keys before the first and after the last it allows
@@ -439,22 +446,35 @@ struct Worker {
       const float* keys = panel_at(key);
       for (int p = 0; p < panel_count; ++p) {
         const Panel& x = panel[p];
+        int n = vectors_of(x, key), rows = x.n;
+        finish.kind = kind_of(x, key, n);
+        if (TALL > QUERIES && n == 1 && p + 1 < panel_count) {  // too few sums at a time: two panels
+          const Panel& y = panel[p + 1];
+          if (vectors_of(y, key) == 1 && kind_of(y, key, 1) == finish.kind) rows += y.n, ++p;
+        }
         float* to = weights + x.row * stride + (key - base);
-        int n = (least_of(key + KEYS, x.last) - key + W - 1) / W;
-        if (n <= 0 || key + KEYS <= x.first) n = 0;
-        if (keeps_rows) clear(to, x.n, n * W, least_of(KEYS, rounded_up(stop - key, W)));
+        if (keeps_rows) clear(to, rows, n * W, least_of(KEYS, rounded_up(stop - key, W)));
         if (n == 0) continue;
         fetch_ahead();
-        bool inside = key >= x.all_first && key + n * W <= x.all_last;
-        finish.kind = x.raw ? Finish::RAW : inside ? Finish::WEIGH : Finish::EDGE;
         finish.total = total + x.row;
         finish.spread = c.entropy ? spread + x.row : nullptr;
         finish.first = first + x.row;
         finish.last = last + x.row;
-        TILE.run[x.n - 1][n - 1](query + x.row * QUERY_STRIDE, keys, int(c.width), to, stride, key,
-                                 finish);
+        auto tile = n == 1 ? TILE_TALL.run[rows - 1][0] : TILE.run[rows - 1][n - 1];
+        tile(query + x.row * QUERY_STRIDE, keys, int(c.width), to, stride, key, finish);
       }
     }
+  }
+
+  // How many vectors of the keys of a panel any of these rows may see.
+  static int vectors_of(const Panel& x, int key) {
+    int n = (least_of(key + KEYS, x.last) - key + W - 1) / W;
+    return n <= 0 || key + KEYS <= x.first ? 0 : n;
+  }
+
+  static Finish::Kind kind_of(const Panel& x, int key, int n) {
+    bool inside = key >= x.all_first && key + n * W <= x.all_last;
+    return x.raw ? Finish::RAW : inside ? Finish::WEIGH : Finish::EDGE;
   }
 
   void clear(float* to, int rows, int from, int end) const {
