@@ -6,6 +6,8 @@
 
 namespace {
 
+constexpr int MOST_AHEAD = 256;  // rows: of longer texts nothing is fetched ahead
+
 struct Ahead {
   static constexpr int LINE = 64;                 // bytes that come into the cache together
   static constexpr int AT_ONCE = W > 8 ? 4 : 1;   // rows: a few at each tile, so that no tile waits

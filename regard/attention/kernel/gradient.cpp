@@ -19,8 +19,7 @@ using regard::CallBack;
 using regard::Gradient;
 using regard::Plan;
 
-constexpr int ROWS = 48;         // queries in a block, at most
-constexpr int MOST_AHEAD = 256;  // of longer texts nothing is fetched ahead
+constexpr int ROWS = 48;  // queries in a block, at most
 constexpr float LOG2E = 1.4426950408889634f;
 
 INLINE int least_of(int a, int b) { return a < b ? a : b; }
@@ -180,7 +179,8 @@ struct Backward {
   }
 
   void come(const Array& array, int64_t task, int64_t width) {
-    ahead.add(place(array, regard::FLOAT32, task / c.heads, task % c.heads, 0), array.row * 4, width * 4);
+    const char* at = place(array, regard::FLOAT32, task / c.heads, task % c.heads, 0);
+    ahead.add(at, array.row * 4, width * 4);
   }
 
   void do_task() {
@@ -298,7 +298,8 @@ struct Backward {
          stride, key, finish);
   }
 
-  // Scores of rows [row, end) become weights, the gradient of weights that of scores; zeros out of reach.
+  // Scores of rows [row, end) become weights, the gradient of weights that of scores; zeros out of
+  // reach.
   void weigh(int row, int end, int64_t from) {
     Vec total[TALL], scale = all(float(c.scale));
     for (int r = row; r < end; ++r) total[r - row] = weigh_row(r, from + r, scale);

@@ -240,8 +240,13 @@ struct Top {
 #pragma GCC unroll 8
       for (int i = 0; i < 8; ++i) weight[i] = from[column[i]];
       for (int i = 0; i < 8; ++i) weight[i] *= rows.inverse[row + m], key[i] = rows.from + column[i];
-      memcpy(weights, weight, size_t(k) * sizeof *weights);
-      memcpy(keys, key, size_t(k) * sizeof *keys);
+      if (k == 8) {  // known to the compiler: no call
+        memcpy(weights, weight, sizeof weight);
+        memcpy(keys, key, sizeof key);
+      } else {
+        memcpy(weights, weight, size_t(k) * sizeof *weights);
+        memcpy(keys, key, size_t(k) * sizeof *keys);
+      }
       if (!(good >> m & 1)) fill(weights, keys, rows.inverse[row + m]);
     }
     return true;
