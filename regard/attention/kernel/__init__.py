@@ -9,7 +9,7 @@ block.h        the rows of a block, and what they see      scores.h    stored sc
 results.h      a block's outputs and statistics            tile.h      the two matrix products
 gradient.h     the interface of its gradient               gradient.py  with gradients asked for
 gradient.cpp   back through a task                         arena.h     memory of a thread
-reach.h        which keys a query may see                  ahead.h     rows fetched before their turn
+reach.h        which keys a query may see                  ahead.h     rows fetched in advance
 top.h, pool.h  statistics of rows                          vector.h    one vector, any width
 dispatch.cpp   which variant, which thread                 read.h      any strides, any dtype
 additive.h     the interface of additive attention         additive.py  its tensors

@@ -133,9 +133,7 @@ def test_the_logarithm_is_right_to_the_last_place(
     program = str(tmp_path / "logarithm")
     source = str(Path(__file__).with_name("logarithm.cpp"))
     flags = ["-std=gnu++17", *build.KERNEL, *build.variants()[variant], "-Wall", "-Werror"]
-    subprocess.run(
-        [*command, *flags, f"-I{build.HERE}", source, "-o", program, "-lm"], check=True
-    )
+    subprocess.run([*command, *flags, f"-I{build.HERE}", source, "-o", program, "-lm"], check=True)
     done = subprocess.run([program], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.endswith("infinity and NaN stay; subnormal numbers are bounded\n")
