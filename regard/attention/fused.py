@@ -60,10 +60,10 @@ def fused(
             return fused(query.float(), key.float(), value.float(), mask, scale, groups, dropout)
     q, k, v = query.shape, key.shape, value.shape
     if not dropout:
-        for trains, usable in ((False, native.usable), (True, gradient.usable)):
-            kernel = usable(query, key, value)
-            if kernel is not None:
-                return _native(kernel, query, key, value, Rule(scale, mask), groups, trains)
+        trains = torch.is_grad_enabled() and any(t.requires_grad for t in (query, key, value))
+        kernel = (gradient if trains else native).usable(query, key, value)
+        if kernel is not None:
+            return _native(kernel, query, key, value, Rule(scale, mask), groups, trains)
     is_causal, allowed = False, None
     if mask is not None:
         before, after = mask.reach

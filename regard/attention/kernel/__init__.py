@@ -4,10 +4,12 @@ of recurrent networks, forward and back; and the networks that translate, with t
 kernel.h       the interface: one call, plain fields       build.py    compiled at installation
 layout.h       its fields as numbers, to be compared with  layout.py   the same fields in Python
 attention.cpp  a task, its blocks of queries, chunks       library.py  found, checked, loaded
-tile.h         the two matrix products                     run.py      tensors in, tensors out
+keys.h         a task's keys in panels, its values         run.py      tensors in, tensors out
+block.h        the rows of a block, and what they see      scores.h    stored scores become weights
+results.h      a block's outputs and statistics            tile.h      the two matrix products
 gradient.h     the interface of its gradient               gradient.py  with gradients asked for
 gradient.cpp   back through a task                         arena.h     memory of a thread
-reach.h        which keys a query may see
+reach.h        which keys a query may see                  ahead.h     rows fetched in advance
 top.h, pool.h  statistics of rows                          vector.h    one vector, any width
 dispatch.cpp   which variant, which thread                 read.h      any strides, any dtype
 additive.h     the interface of additive attention         additive.py  its tensors

@@ -2,6 +2,7 @@
 // time, and meet the gradient of the output while both are in the cache.
 #include <math.h>
 
+#include "ahead.h"
 #include "arena.h"
 #include "gradient.h"
 #include "reach.h"
@@ -24,14 +25,14 @@ constexpr float LOG2E = 1.4426950408889634f;
 INLINE int least_of(int a, int b) { return a < b ? a : b; }
 INLINE int most_of(int a, int b) { return a > b ? a : b; }
 
+// out[m] (+)= sum_i weights[i][m] * rows[i], over n rows: Mix with weights that stand in columns.
 template <int M, int N>
 struct MixDown {
-  // out[m] += sum_i weights[i][m] * rows[i], over n rows: Mix with weights that stand in columns.
-  static void run(const float* weights, int64_t stride, const float* rows, int64_t row_stride, int n,
-                  float* out, int64_t out_stride) {
+  static void run(const float* weights, int64_t stride, const float* rows, int n, float* out,
+                  int64_t out_stride, bool first) {
     Vec sum[M][N] = {};
 #pragma GCC unroll 2
-    for (int i = 0; i < n; ++i, rows += row_stride, weights += stride) {
+    for (int i = 0; i < n; ++i, rows += QUERY_STRIDE, weights += stride) {
       Vec row[N];
 #pragma GCC unroll 4
       for (int c = 0; c < N; ++c) row[c] = load(rows + c * W);
@@ -47,50 +48,107 @@ struct MixDown {
 #pragma GCC unroll 4
       for (int c = 0; c < N; ++c) {
         float* to = out + m * out_stride + c * W;
-        store(to, load(to) + sum[m][c]);
+        store(to, first ? sum[m][c] : load(to) + sum[m][c]);
       }
   }
 };
 
 constexpr Table<MixDown, MIXED, WIDE> MIX_DOWN;
 
+// The keys or the values of a task, and their gradient.
+struct Side {
+  const Array &from, &to;
+  int width, padded;     // padded: up to a whole vector
+  bool plain;            // rows can be read in place
+  const float* rows;     // of this task, `step` apart
+  int64_t step;
+  float* sums;           // the gradient, `sums_step` apart: in place if it is made at once
+  int64_t sums_step;
+  float *copied, *panels, *gathered;  // scratch
+
+  Side(const Array& from, const Array& to, int64_t dtype, int64_t width)
+      : from(from), to(to), width(int(width)), padded(rounded_up(int(width), W)),
+        plain(is_plain(from, dtype, width)) {}
+
+  void lay_out(Arena& arena, int columns) {
+    copied = arena.take<float>(plain ? 0 : int64_t(columns) * padded);
+    panels = arena.take<float>(int64_t(rounded_up(columns, KEYS)) * padded);
+    gathered = arena.take<float>(int64_t(columns) * padded);
+  }
+
+  // A head's rows, and the same in panels, zeros behind the last.
+  void begin(const Call& c, int64_t b, int64_t head, bool at_once) {
+    const char* first = place(from, c.dtype, b, head, 0);
+    rows = plain ? reinterpret_cast<const float*>(first) : copied;
+    step = plain ? from.row : padded;
+    for (int j = 0; !plain && j < c.keys; ++j)
+      read_row(copied + int64_t(j) * padded, place(from, c.dtype, b, head, j), c.dtype, from.column,
+               width, padded);
+    for (int j = 0; j < c.keys; j += W) pack(j, int(c.keys) - j);
+    at_once &= width == padded;
+    sums = at_once ? at(b, head, 0) : gathered;
+    sums_step = at_once ? to.row : padded;
+  }
+
+  void end(const Call& c, int64_t b, int64_t head) const {
+    for (int j = 0; sums == gathered && j < c.keys; ++j)
+      memcpy(at(b, head, j), sums + j * sums_step, size_t(width) * sizeof(float));
+  }
+
+  float* panel(int key) const { return panels + int64_t(key) * padded; }
+
+ private:
+  float* at(int64_t b, int64_t head, int64_t j) const {
+    return reinterpret_cast<float*>(const_cast<char*>(place(to, regard::FLOAT32, b, head, j)));
+  }
+
+  void pack(int j, int there) const {
+    float* to = panel(j / KEYS * KEYS) + j % KEYS;
+    for (int d = 0; d < padded; d += W) {
+      Vec x[W];
+      read_turned(rows + j * step, step, there, d, x);
+#pragma GCC unroll 16
+      for (int i = 0; i < W; ++i) store(to + (d + i) * KEYS, x[i]);
+    }
+  }
+};
+
 struct Backward {
   const Call& c;
   const Gradient& g;
   Plan& plan;
-  int width, wide;  // of queries and keys, of values, up to a whole vector
   int columns;      // keys, up to a whole vector
   int64_t stride;   // between rows of weights
+  bool of_all;      // every query may see the same keys
+  bool plain_queries, plain_out;
+  Side keys, values;
+  Ahead ahead;
 
   // of a task
   int64_t b, key_head;
-  float *keys, *values, *key_panels, *value_panels, *d_keys, *d_values;
   // of a block
   int64_t head;
   float *query, *d_out, *weights, *d_scores, *d_query;
   int *first, *last;
   bool* masked;  // whether a key in reach may be forbidden
 
-  Backward(const CallBack& back, Plan& p) : c(back.call), g(back.gradient), plan(p) {
-    width = rounded_up(int(c.width), W);
-    wide = rounded_up(int(c.value_width), W);
-    columns = rounded_up(int(c.keys), W);
-    stride = columns + W;
+  Backward(const CallBack& back, Plan& p)
+      : c(back.call), g(back.gradient), plan(p), columns(rounded_up(int(c.keys), W)),
+        stride(columns + W), keys(c.key, g.d_key, c.dtype, c.width),
+        values(c.value, g.d_value, c.dtype, c.value_width) {
+    of_all = c.before == regard::UNBOUNDED && c.after == regard::UNBOUNDED;
+    plain_queries = is_plain(c.query, c.dtype, c.width);
+    plain_out = is_plain(g.d_out, regard::FLOAT32, c.value_width);
   }
 
   void lay_out(Arena& arena) {
-    keys = arena.take<float>(int64_t(columns) * width);
-    values = arena.take<float>(int64_t(columns) * wide);
-    int64_t packed = rounded_up(columns, KEYS);
-    key_panels = arena.take<float>(packed * width);
-    value_panels = arena.take<float>(packed * wide);
-    d_keys = arena.take<float>(int64_t(columns) * width);
-    d_values = arena.take<float>(int64_t(columns) * wide);
+    keys.lay_out(arena, columns);
+    values.lay_out(arena, columns);
     query = arena.take<float>(int64_t(ROWS) * QUERY_STRIDE);
     d_out = arena.take<float>(int64_t(ROWS) * QUERY_STRIDE);
     weights = arena.take<float>(ROWS * stride);
     d_scores = arena.take<float>(ROWS * stride);
-    d_query = arena.take<float>(int64_t(ROWS) * width);
+    d_query = arena.take<float>(int64_t(ROWS) * keys.padded);
     first = arena.take<int>(ROWS);
     last = arena.take<int>(ROWS);
     masked = arena.take<bool>(ROWS);
@@ -104,80 +162,80 @@ struct Backward {
       for (; task < end; ++task) {
         b = task / c.key_heads;
         key_head = task % c.key_heads;
+        look_ahead(task + 1 < end ? task + 1 : task);
         do_task();
       }
     }
   }
 
+  // Short texts: while one head is computed, the next one comes into the cache.
+  void look_ahead(int64_t task) {
+    ahead.begin(0);
+    if (c.queries != c.keys || c.keys > MOST_AHEAD || c.heads != c.key_heads) return;
+    ahead.begin(c.keys);
+    come(c.query, task, c.width), come(c.key, task, c.width), come(c.value, task, c.value_width);
+    come(g.d_out, task, c.value_width), come(g.d_query, task, c.width);
+    come(g.d_key, task, c.width), come(g.d_value, task, c.value_width);
+  }
+
+  void come(const Array& array, int64_t task, int64_t width) {
+    const char* at = place(array, regard::FLOAT32, task / c.heads, task % c.heads, 0);
+    ahead.add(at, array.row * 4, width * 4);
+  }
+
   void do_task() {
-    read(keys, c.key, width, c.width);
-    read(values, c.value, wide, c.value_width);
-    pack(keys, width, key_panels);
-    pack(values, wide, value_panels);
-    memset(d_keys, 0, size_t(columns) * width * sizeof(float));
-    memset(d_values, 0, size_t(columns) * wide * sizeof(float));
     int64_t groups = c.heads / c.key_heads;
     int64_t blocks = (c.queries + ROWS - 1) / ROWS;
+    bool at_once = groups * blocks == 1;
+    keys.begin(c, b, key_head, at_once);
+    values.begin(c, b, key_head, at_once);
     for (head = key_head * groups; head < (key_head + 1) * groups; ++head)
       for (int64_t i = 0; i < blocks; ++i) {
         int64_t from = c.queries * i / blocks;
-        do_block(from, int(c.queries * (i + 1) / blocks - from));
+        bool is_first = i == 0 && head == key_head * groups;
+        do_block(from, int(c.queries * (i + 1) / blocks - from), is_first);
       }
-    for (int j = 0; j < c.keys; ++j) {
-      write(g.d_key, key_head, j, d_keys + int64_t(j) * width, int(c.width));
-      write(g.d_value, key_head, j, d_values + int64_t(j) * wide, int(c.value_width));
-    }
-  }
-
-  // The rows of one head of this batch item, zeros behind the last key.
-  void read(float* to, const Array& from, int padded, int64_t n) const {
-    for (int j = 0; j < columns; ++j)
-      read_row(to + int64_t(j) * padded, place(from, c.dtype, b, key_head, j < c.keys ? j : 0),
-               c.dtype, from.column, j < c.keys ? int(n) : 0, padded);
-  }
-
-  void pack(const float* rows, int padded, float* panels) const {
-    for (int j = 0; j < columns; j += W)
-      for (int d = 0; d < padded; d += W) {
-        Vec x[W];
-#pragma GCC unroll 16
-        for (int i = 0; i < W; ++i) x[i] = load(rows + int64_t(j + i) * padded + d);
-        transpose(x);
-        float* to = panels + int64_t(j / KEYS * KEYS) * padded + j % KEYS + d * KEYS;
-#pragma GCC unroll 16
-        for (int i = 0; i < W; ++i) store(to + i * KEYS, x[i]);
-      }
-  }
-
-  void write(const Array& to, int64_t h, int64_t i, const float* row, int n) const {
-    memcpy(const_cast<char*>(place(to, regard::FLOAT32, b, h, i)), row, size_t(n) * sizeof(float));
+    keys.end(c, b, key_head);
+    values.end(c, b, key_head);
   }
 
   // ---- one block of queries of one head
 
-  void do_block(int64_t from, int rows) {
-    for (int r = 0; r < rows; ++r) {
-      read_row(query + r * QUERY_STRIDE, place(c.query, c.dtype, b, head, from + r), c.dtype,
-               c.query.column, int(c.width), width);
-      read_row(d_out + r * QUERY_STRIDE, place(g.d_out, regard::FLOAT32, b, head, from + r),
-               regard::FLOAT32, g.d_out.column, int(c.value_width), wide);
-      find_reach(r, from + r);
+  void do_block(int64_t from, int rows, bool is_first) {
+    read_queries(from, rows);
+    int groups = (rows + QUERIES - 1) / QUERIES, together = TALL / QUERIES;
+    for (int p = 0; p < groups; p += together) {
+      int row = rows * p / groups, middle = rows * (p + 1) / groups;
+      int end = rows * least_of(p + together, groups) / groups;
+      score(row, middle, end);
+      weigh(row, end, from);
     }
-    int groups = (rows + QUERIES - 1) / QUERIES;
-    for (int p = 0; p < groups; ++p) {
-      int row = rows * p / groups, n = rows * (p + 1) / groups - row;
-      score(row, n);
-      for (int r = row; r < row + n; ++r) weigh(r, from + r);
+    mix_queries(from, rows);
+    mix_keys(rows, is_first);
+  }
+
+  void read_queries(int64_t from, int rows) {
+    copy(query, c.query, from, rows, plain_queries, keys);
+    copy(d_out, g.d_out, from, rows, plain_out, values);
+    for (int r = 0; r < rows; ++r) find_reach(r, from + r);
+  }
+
+  void copy(float* to, const Array& array, int64_t from, int rows, bool plain, const Side& side) const {
+    for (int r = 0; r < rows; ++r, to += QUERY_STRIDE) {
+      const char* at = place(array, regard::FLOAT32, b, head, from + r);
+      if (!plain) {
+        read_row(to, at, regard::FLOAT32, array.column, side.width, side.padded);
+        continue;
+      }
+      const float* row = reinterpret_cast<const float*>(at);
+      for (int d = 0; d < side.padded; d += W) store(to + d, load(row + d));
     }
-    mix_queries(rows);
-    for (int r = 0; r < rows; ++r) write(g.d_query, head, from + r, d_query + r * width, int(c.width));
-    mix_keys(rows);
   }
 
   // A mask of the keys alone is mostly padding: what lies outside of it is out of reach.
   void find_reach(int r, int64_t i) {
     bool of_keys = c.mask.data && c.mask.row == 0;
-    if (r && of_keys && c.before == regard::UNBOUNDED && c.after == regard::UNBOUNDED) {
+    if (r && of_keys && of_all) {
       first[r] = first[r - 1], last[r] = last[r - 1], masked[r] = masked[r - 1];
       return;
     }
@@ -199,46 +257,88 @@ struct Backward {
     return static_cast<const uint8_t*>(m.data) + b * m.batch + head * m.head + i * m.row;
   }
 
-  // q . k and d_out . v of n rows, where any of them may look.
-  void score(int row, int n) {
-    int from = columns, to = 0;
-    for (int r = row; r < row + n; ++r)
-      if (first[r] < last[r]) from = least_of(from, first[r]), to = most_of(to, last[r]);
-    Finish finish = {};
-    finish.kind = Finish::RAW;
+  // The keys that any of rows [row, end) may see.
+  struct Reach {
+    int from, to;
+  };
+
+  Reach reach(int row, int end) const {
+    Reach all = {columns, 0};
+    for (int r = row; r < end; ++r)
+      if (first[r] < last[r]) all = {least_of(all.from, first[r]), most_of(all.to, last[r])};
+    return all;
+  }
+
+  // q . k and d_out . v of rows [row, end), where any of them may look: rows up to `middle` go through
+  // the same tiles, and those behind it, but where there is one vector left of the keys.
+  void score(int row, int middle, int end) {
+    Reach low = reach(row, middle), high = reach(middle, end);
+    int from = least_of(low.from, high.from), to = most_of(low.to, high.to);
     for (int key = from / KEYS * KEYS; key < to; key += KEYS) {
-      int count = (least_of(key + KEYS, to) - key + W - 1) / W;
-      auto tile = TILE.run[n - 1][count - 1];
-      tile(query + row * QUERY_STRIDE, key_panels + int64_t(key) * width, int(c.width),
-           weights + row * stride + key, stride, key, finish);
-      tile(d_out + row * QUERY_STRIDE, value_panels + int64_t(key) * wide, int(c.value_width),
-           d_scores + row * stride + key, stride, key, finish);
+      if (to - key <= W) {
+        tiles(TILE_TALL.run[end - row - 1][0], row, key);
+        continue;
+      }
+      if (key < low.to) tiles(TILE.run[middle - row - 1][vectors_from(key, low)], row, key);
+      if (key < high.to) tiles(TILE.run[end - middle - 1][vectors_from(key, high)], middle, key);
     }
   }
 
-  // Scores become weights, the gradient of weights that of scores; zeros out of reach.
-  void weigh(int r, int64_t i) {
+  // Of a panel's vectors the number of the last that is in reach.
+  static int vectors_from(int key, Reach seen) { return (least_of(key + KEYS, seen.to) - key - 1) / W; }
+
+  template <class F>
+  void tiles(F tile, int row, int key) {
+    Finish finish = {};
+    finish.kind = Finish::RAW;
+    ahead.fetch();
+    tile(query + row * QUERY_STRIDE, keys.panel(key), keys.width, weights + row * stride + key,
+         stride, key, finish);
+    tile(d_out + row * QUERY_STRIDE, values.panel(key), values.width, d_scores + row * stride + key,
+         stride, key, finish);
+  }
+
+  // Scores of rows [row, end) become weights, the gradient of weights that of scores; zeros out of
+  // reach.
+  void weigh(int row, int end, int64_t from) {
+    Vec total[TALL], scale = all(float(c.scale));
+    for (int r = row; r < end; ++r) total[r - row] = weigh_row(r, from + r, scale);
+    for (int r = row; r < end; ++r) {
+      float *w = weights + r * stride, *d = d_scores + r * stride;
+      Vec middle = all(sum(total[r - row]));
+      Reach seen = vectors(r);
+      for (int j = seen.from; j < seen.to; j += W)
+        store(d + j, load(w + j) * (load(d + j) - middle) * scale);
+    }
+  }
+
+  // The vectors of keys that a row may see.
+  Reach vectors(int r) const {
+    if (first[r] >= last[r]) return {0, 0};
+    return {first[r] / W * W, rounded_up(last[r], W)};
+  }
+
+  // A row's weights; the sum of these times their gradients.
+  INLINE Vec weigh_row(int r, int64_t i, Vec scale) {
     float *w = weights + r * stride, *d = d_scores + r * stride;
-    int from = first[r] / W * W, to = rounded_up(last[r], W);
-    if (first[r] >= last[r]) from = to = 0;
-    Vec lse = all(c.lse[(b * c.heads + head) * c.queries + i]), scale = all(float(c.scale));
-    Vec total = {};
-    for (int j = from; j < to; j += W) {
-      Ints key = lanes() + j;
-      Ints seen = (key >= first[r]) & (key < last[r]);
-      if (masked[r]) seen &= allowed(i, j);
-      Vec a = exp2_of_any(load(w + j) * scale - lse, all(LOG2E));
-      a = seen ? a : Vec{};
-      Vec d_a = seen ? load(d + j) : Vec{};
+    Reach seen = vectors(r);
+    Vec lse = all(c.lse[(b * c.heads + head) * c.queries + i]), total = {};
+    for (int j = seen.from; j < seen.to; j += W) {
+      Vec a = exp2_of_any(load(w + j) * scale - lse, all(LOG2E)), d_a = load(d + j);
+      if (j < first[r] || j + W > last[r] || masked[r]) {
+        Ints key = lanes() + j;
+        Ints fits = (key >= first[r]) & (key < last[r]);
+        if (masked[r]) fits &= allowed(i, j);
+        a = fits ? a : Vec{};
+        d_a = fits ? d_a : Vec{};
+        store(d + j, d_a);
+      }
       store(w + j, a);
-      store(d + j, d_a);
       total += a * d_a;
     }
-    Vec middle = all(sum(total));
-    for (int j = from; j < to; j += W)
-      store(d + j, load(w + j) * (load(d + j) - middle) * scale);
-    clear(w, d, 0, from);
-    clear(w, d, to, columns);
+    clear(w, d, 0, seen.from);
+    clear(w, d, seen.to, columns);
+    return total;
   }
 
   static void clear(float* w, float* d, int from, int to) {
@@ -255,42 +355,51 @@ struct Backward {
   }
 
   // d_query = d_scores keys
-  void mix_queries(int rows) {
+  void mix_queries(int64_t from, int rows) {
+    bool in_place = keys.width == keys.padded;
+    float* to = reinterpret_cast<float*>(
+        const_cast<char*>(place(g.d_query, regard::FLOAT32, b, head, from)));
+    float* out = in_place ? to : d_query;
+    int64_t step = in_place ? g.d_query.row : keys.padded;
     int groups = (rows + MIXED - 1) / MIXED;
     for (int p = 0; p < groups; ++p) {
       int row = rows * p / groups, n = rows * (p + 1) / groups - row;
-      int from = columns, to = 0;
-      for (int r = row; r < row + n; ++r)
-        if (first[r] < last[r]) from = least_of(from, first[r]), to = most_of(to, last[r]);
-      for (int d = 0; d < width; d += WIDE * W)
-        MIX.run[n - 1][least_of(WIDE, (width - d) / W) - 1](
-            d_scores + row * stride + from, stride, keys + int64_t(from) * width + d, width,
-            most_of(0, to - from), d_query + row * width + d, width, true);
+      Reach seen = reach(row, row + n);
+      if (seen.from > seen.to) seen = {0, 0};
+      for (int d = 0; d < keys.padded; d += WIDE * W) {
+        ahead.fetch();
+        MIX.run[n - 1][least_of(WIDE, (keys.padded - d) / W) - 1](
+            d_scores + row * stride + seen.from, stride, keys.rows + seen.from * keys.step + d,
+            keys.step, seen.to - seen.from, out + row * step + d, step, true);
+      }
     }
+    for (int r = 0; r < rows && !in_place; ++r)
+      memcpy(to + r * g.d_query.row, d_query + r * step, size_t(keys.width) * sizeof(float));
   }
 
   // d_key += d_scores^T query, d_value += weights^T d_out
-  void mix_keys(int rows) {
+  void mix_keys(int rows, bool is_first) {
     int groups = (int(c.keys) + MIXED - 1) / MIXED;
     for (int p = 0; p < groups; ++p) {
       int key = int(c.keys * p / groups), n = int(c.keys * (p + 1) / groups) - key;
       int from = 0, to = rows;
       while (from < to && !sees(from, key, n)) ++from;
       while (from < to && !sees(to - 1, key, n)) --to;
-      if (from == to) continue;
-      down(d_scores + from * stride + key, query + from * QUERY_STRIDE, to - from, n,
-           d_keys + int64_t(key) * width, width);
-      down(weights + from * stride + key, d_out + from * QUERY_STRIDE, to - from, n,
-           d_values + int64_t(key) * wide, wide);
+      if (from == to && !is_first) continue;
+      down(keys, d_scores, query, from, to, key, n, is_first);
+      down(values, weights, d_out, from, to, key, n, is_first);
     }
   }
 
   bool sees(int r, int key, int n) const { return first[r] < key + n && last[r] > key; }
 
-  void down(const float* w, const float* rows, int count, int n, float* out, int wide_out) const {
-    for (int d = 0; d < wide_out; d += WIDE * W)
-      MIX_DOWN.run[n - 1][least_of(WIDE, (wide_out - d) / W) - 1](
-          w, stride, rows + d, QUERY_STRIDE, count, out + d, wide_out);
+  void down(const Side& side, const float* w, const float* rows, int from, int to, int key, int n,
+            bool is_first) {
+    ahead.fetch();
+    for (int d = 0; d < side.padded; d += WIDE * W)
+      MIX_DOWN.run[n - 1][least_of(WIDE, (side.padded - d) / W) - 1](
+          w + from * stride + key, stride, rows + from * QUERY_STRIDE + d, to - from,
+          side.sums + key * side.sums_step + d, side.sums_step, is_first);
   }
 };
 

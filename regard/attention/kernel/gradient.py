@@ -25,8 +25,7 @@ def usable(query: Tensor, key: Tensor, value: Tensor) -> Kernel | None:
         return None
     if query.shape[:-1].numel() < LEAST_ROWS:
         return None
-    with torch.no_grad():
-        return native.usable(query, key, value)
+    return native.usable(query, key, value, trains=True)
 
 
 def run(it: Kernel, query: Tensor, key: Tensor, value: Tensor, rule: Rule) -> Tensor:
@@ -72,6 +71,5 @@ class _Attention(torch.autograd.Function):
 
 def _beside(tensor: Tensor) -> Tensor:
     """Memory for the gradient of (batch, heads, n, width), heads beside each other."""
-    return torch.empty_like(
-        tensor.transpose(1, 2), memory_format=torch.contiguous_format
-    ).transpose(1, 2)
+    batch, heads, count, width = tensor.shape
+    return native.floats(batch, count, heads, width).transpose(1, 2)

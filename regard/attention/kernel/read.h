@@ -66,6 +66,18 @@ INLINE bool is_plain(const Array& a, int64_t dtype, int64_t width) {
   return dtype == regard::FLOAT32 && a.column == 1 && width % W == 0;
 }
 
+// Columns [d, d + W) of W rows, turned; only `there` rows are there, and the others are zeros.
+INLINE void read_turned(const float* rows, int64_t step, int there, int d, Vec (&x)[W]) {
+  if (there >= W) {
+#pragma GCC unroll 16
+    for (int i = 0; i < W; ++i) x[i] = load(rows + i * step + d);
+  } else {
+#pragma GCC unroll 16
+    for (int i = 0; i < W; ++i) x[i] = i < there ? load(rows + i * step + d) : Vec{};
+  }
+  transpose(x);
+}
+
 INLINE int rounded_up(int n, int step) { return (n + step - 1) / step * step; }
 
 }  // namespace

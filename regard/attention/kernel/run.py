@@ -16,9 +16,14 @@ UNBOUNDED = 1 << 40
 
 
 def usable(
-    query: Tensor, key: Tensor, value: Tensor | None = None, wanted: Wanted | None = None
+    query: Tensor,
+    key: Tensor,
+    value: Tensor | None = None,
+    wanted: Wanted | None = None,
+    trains: bool = False,
 ) -> Kernel | None:
-    """The kernel, if it can take these tensors: of the CPU, of one dtype, and no gradient asked.
+    """The kernel, if it can take these tensors: of the CPU, of one dtype, and no gradient asked,
+    unless it ``trains``.
 
     Whatever wants to see PyTorch's operations (compilers, tracers, vmap, autocast) gets them.
     """
@@ -30,7 +35,7 @@ def usable(
             return None
         if tensor.dtype != dtype or not tensor.is_cpu:
             return None
-        if tensor.requires_grad and torch.is_grad_enabled():
+        if not trains and tensor.requires_grad and torch.is_grad_enabled():
             return None
         *_, count, width = tensor.shape
         if not count or width > MOST_WIDTH:
@@ -56,7 +61,7 @@ def run(
     # Tensors that the kernel has the address of are named, so that they live until it is done.
     out = found = None
     if value is not None:  # heads beside each other, ready to be concatenated
-        out = torch.empty(batch, queries, heads, value.shape[-1]).transpose(1, 2)
+        out = floats(batch, queries, heads, value.shape[-1]).transpose(1, 2)
         call.out = array(out)
     if wanted is not None:
         keys = key.shape[2]
@@ -104,6 +109,11 @@ def describe(
     return call, kept
 
 
+def floats(*shape: int) -> Tensor:
+    """Memory that the kernel writes to, whatever PyTorch's defaults are."""
+    return torch.empty(shape, dtype=torch.float32, device="cpu")
+
+
 def _empty(
     wanted: Wanted, grid: PoolGrid | None, lead: tuple[int, int, int], keys: int
 ) -> Statistics:
@@ -111,15 +121,15 @@ def _empty(
     top = min(wanted.top, keys)
     pools: tuple[Tensor | None, ...] = (None, None)
     if grid is not None and grid.rows == grid.columns == 1:
-        pools = (torch.empty(*lead, keys),) * 2  # of one weight, the maximum and mean are itself
+        pools = (floats(*lead, keys),) * 2  # of one weight, the maximum and mean are itself
     elif grid is not None:
-        pools = torch.empty(2, *lead[:2], *grid.shape).unbind()
+        pools = floats(2, *lead[:2], *grid.shape).unbind()
     return Statistics(
-        torch.empty(lead),
-        torch.empty(*lead, top) if top else None,
-        torch.empty(*lead, top, dtype=torch.int64) if top else None,
-        torch.empty(lead) if wanted.entropy else None,
-        torch.zeros(*lead[:2], keys) if wanted.received else None,
+        floats(*lead),
+        floats(*lead, top) if top else None,
+        torch.empty(*lead, top, dtype=torch.int64, device="cpu") if top else None,
+        floats(*lead) if wanted.entropy else None,
+        floats(*lead[:2], keys).zero_() if wanted.received else None,
         *pools,
     )
 

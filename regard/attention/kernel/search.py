@@ -55,7 +55,7 @@ def search(
     room = np.concatenate(([0], (sizes * limits).cumsum())) * best
     scores, lengths = np.empty((count, best)), np.empty((count, best), np.int64)
     said = np.empty((count, best, longest), np.int64)
-    weights = torch.empty(int(room[-1]))
+    weights = torch.empty(int(room[-1]), dtype=torch.float32, device="cpu")
     found = it.search(
         SearchLayout(
             encoder=networks[0].pointer,

@@ -18,6 +18,8 @@ constexpr int QUERIES = 6, KEYS = 2 * W, MIXED = 6, WIDE = 2, NARROW = 1;
 #endif
 // QUERIES x KEYS is the largest tile of scores; MIXED x (WIDE * W) and, of narrow values,
 // 2 MIXED x (NARROW * W) are the largest of the output.
+constexpr int TALL = W > 8 ? QUERIES : 2 * QUERIES;
+// Queries of a tile of scores that is one vector wide: fewer sums would wait for each other.
 constexpr int ALONE = 8;  // vectors of the output of a single query: its values are read once, whole
 
 constexpr int QUERY_STRIDE = 256 + W;
@@ -149,6 +151,7 @@ struct Table {
 };
 
 constexpr Table<Tile, QUERIES, KEYS / W> TILE;
+constexpr Table<Tile, TALL, 1> TILE_TALL;
 constexpr Table<Mix, MIXED, WIDE> MIX;
 constexpr Table<Mix, 2 * MIXED, NARROW> MIX_NARROW;
 constexpr Table<Mix, 1, ALONE> MIX_ALONE;

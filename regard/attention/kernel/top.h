@@ -56,6 +56,14 @@ struct Largest {
     }
   }
 
+  // The first eight.
+  INLINE void begin(V (&x)[8]) {
+    static_assert(K == 8);
+    sort(x);
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) of[i] = x[i];
+  }
+
   // As `add`; what is left out raises `rest`.
   INLINE void add(V (&x)[8], V& rest) {
     static_assert(K == 8);
@@ -208,7 +216,10 @@ struct Top {
 #pragma GCC unroll 8
       for (int i = 0; i < 8; ++i)
         x[i] = ((Ints)column[i] & ~low) | all(int32_t(TAGGED - 1 - j - i));
-      best.add(x, rest);
+      if (j == 0)
+        best.begin(x);
+      else
+        best.add(x, rest);
     });
     Ints doubt = {};
     for (int i = 0; i < k; ++i) {  // zeros are all the same, and in order
@@ -240,8 +251,13 @@ struct Top {
 #pragma GCC unroll 8
       for (int i = 0; i < 8; ++i) weight[i] = from[column[i]];
       for (int i = 0; i < 8; ++i) weight[i] *= rows.inverse[row + m], key[i] = rows.from + column[i];
-      memcpy(weights, weight, size_t(k) * sizeof *weights);
-      memcpy(keys, key, size_t(k) * sizeof *keys);
+      if (k == 8) {  // known to the compiler: no call
+        memcpy(weights, weight, sizeof weight);
+        memcpy(keys, key, sizeof key);
+      } else {
+        memcpy(weights, weight, size_t(k) * sizeof *weights);
+        memcpy(keys, key, size_t(k) * sizeof *keys);
+      }
       if (!(good >> m & 1)) fill(weights, keys, rows.inverse[row + m]);
     }
     return true;

@@ -239,8 +239,9 @@ INLINE Vec evens(Vec a, Vec b) { return SHUFFLE2(a, b, 0, 2, 4, 6); }
 INLINE Vec odds(Vec a, Vec b) { return SHUFFLE2(a, b, 1, 3, 5, 7); }
 #endif
 
-// ln x of a normal number: ln 2 times the exponent, and ln(1 + f) on [sqrt(1/2), sqrt(2)] by a polynomial
-// (least largest relative error, 6e-9). Infinity and NaN stay what they are.
+// ln x of a normal number within 1 ulp: ln 2 times the exponent, and ln(1 + f) on [sqrt(1/2), sqrt(2)]
+// by a polynomial (least largest relative error, 6e-9). Infinity and NaN stay what they are. A smaller
+// number is taken for one between 2^-127 and 2^-126: no weight that is not 0 is below 2^-126.
 INLINE Vec log(Vec x) {
   const Ints start = all(0x3f3504f3);  // sqrt(1/2)
   Ints bits = (Ints)x, exponent = (bits - start) >> 23;

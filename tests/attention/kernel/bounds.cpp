@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "additive.h"
+#include "gradient.h"
 #include "kernel.h"
 #include "recurrent.h"
 #include "search.h"
@@ -15,6 +16,8 @@ extern "C" int regard_search(int variant, const regard::Search* search);
 extern "C" void regard_look(int variant, const regard::Look* look, int back, int64_t t, int64_t from,
                             int64_t to);
 extern "C" int regard_attend(int variant, const regard::Call* call);
+extern "C" int regard_attend_back(int variant, const regard::Call* call,
+                                  const regard::Gradient* gradient);
 extern "C" int regard_runs_here(int i);
 extern "C" const char* regard_variant(int i);
 
@@ -70,6 +73,16 @@ bool run(int variant, int64_t queries, int64_t keys, int64_t width, int64_t grou
     for (float value : *x) total += value;
   for (int64_t key : top_keys)
     if (key < 0 || key >= keys) return false;
+  if (!biased) {  // and back
+    std::vector<float> d_out(out.size(), 1), d_query(q.size()), d_key(k.size()), d_value(v.size());
+    regard::Gradient g = {rows_of(d_out.data(), heads, queries, width),
+                          rows_of(d_query.data(), heads, queries, width),
+                          rows_of(d_key.data(), key_heads, keys, width),
+                          rows_of(d_value.data(), key_heads, keys, width)};
+    if (regard_attend_back(variant, &c, &g)) return false;
+    for (auto* x : {&d_query, &d_key, &d_value})
+      for (float value : *x) total += value;
+  }
   return isfinite(total);
 }
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from regard.attention.kernel import build
-from regard.attention.kernel.library import load
+from regard.attention.kernel.library import Kernel, load
 
 NEEDS_COMPILER = pytest.mark.skipif(build.compiler() is None, reason="no C++ compiler")
 # A process in the background of a shell begins with SIGINT ignored: the first line hears it again.
@@ -118,6 +118,25 @@ def test_the_program_that_other_machines_run(compiled: Path, tmp_path: Path) -> 
     done = subprocess.run([program, str(tmp_path / "none")], capture_output=True, text=True)
     assert done.returncode == 1
     assert "No such file" in done.stdout
+
+
+@NEEDS_COMPILER
+@pytest.mark.parametrize("variant", build.variants())
+def test_the_logarithm_is_right_to_the_last_place(
+    kernels: list[Kernel], tmp_path: Path, variant: str
+) -> None:
+    """logarithm.cpp: normal numbers within 1 ulp; what becomes of the others."""
+    if variant not in [kernel.variant for kernel in kernels]:
+        pytest.skip(f"this CPU has no {variant}")
+    command = build.compiler()
+    assert command is not None
+    program = str(tmp_path / "logarithm")
+    source = str(Path(__file__).with_name("logarithm.cpp"))
+    flags = ["-std=gnu++17", *build.KERNEL, *build.variants()[variant], "-Wall", "-Werror"]
+    subprocess.run([*command, *flags, f"-I{build.HERE}", source, "-o", program, "-lm"], check=True)
+    done = subprocess.run([program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith("infinity and NaN stay; subnormal numbers are bounded\n")
 
 
 @NEEDS_COMPILER

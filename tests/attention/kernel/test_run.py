@@ -357,6 +357,31 @@ def test_gradients_and_watchers_get_pytorchs_operations(
     assert usable(q, k, v) is None
 
 
+@pytest.mark.parametrize("trains", [False, True])
+def test_pytorchs_defaults_change_nothing(kernels: list[Kernel], trains: bool) -> None:
+    """The kernel writes float32 on the CPU, whatever a tensor without a dtype would be."""
+    query, key, value = torch.randn(3, 16, 4, 17, 5).requires_grad_(trains).unbind()
+
+    def found() -> list[Tensor]:
+        context = attend(query, key, value).context
+        whole, numbers = run(kernels[0], query, key, value, Rule(1.0), Wanted(3, True, True, 4))
+        assert whole is not None
+        assert numbers is not None
+        own = [tensor for tensor in numbers if tensor is not None]
+        grads = torch.autograd.grad(context.sum(), (query, key, value)) if trains else ()
+        return [context.detach(), whole, *own, *grads]
+
+    expected = found()
+    torch.set_default_dtype(torch.float64)
+    torch.set_default_device("meta")
+    try:
+        again = found()
+    finally:
+        torch.set_default_device(None)
+        torch.set_default_dtype(torch.float32)
+    assert all(torch.equal(a, b) for a, b in zip(expected, again, strict=True))
+
+
 def test_attend_and_statistics_use_it(compiled: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """One answer on both paths, leading axes broadcast, one query and a long cache included."""
     monkeypatch.setattr(library, "PATH", compiled)
