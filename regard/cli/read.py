@@ -178,7 +178,7 @@ def read(
     shown = {"layer": layer, "head": head, "all": everything or None}
     check_going_on(words, n_best, drawn, shown | {"html": html_to, "trace": trace_to})
     check_single(len(texts), trace=trace_to, html=html_to)
-    check_outputs(json=json_to, html=html_to, trace=trace_to)
+    check_outputs(file, json=json_to, html=html_to, trace=trace_to)
     if words is not None:
         go_on(model, texts, words, n_best, drawn, json_to)
         return
