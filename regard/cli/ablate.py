@@ -86,7 +86,8 @@ class AblateOptions:
 
     def check(self) -> None:
         """What is wrong with the options alone is said before a model is loaded."""
-        check_outputs(json=self.json_to, state=self.state, png=self.png, svg=self.svg)
+        files = {"json": self.json_to, "state": self.state, "png": self.png, "svg": self.svg}
+        check_outputs(self.file, self.corpus, self.history, **files)
         if self.history is not None and self.user is None:
             raise RegardError("--history goes with --user, whose history is read")
         if self.corpus is None:

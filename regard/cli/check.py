@@ -75,7 +75,7 @@ def check(
             raise RegardError(f"--{name} goes with --new or --sheet, which make exercises")
     if not files:
         raise RegardError("check takes a FILE or a name; 'regard check --list' has the names")
-    check_outputs(json=json_to, html=html_to)
+    check_outputs(*files, json=json_to, html=html_to)
     if html_to is not None and len(files) > 1:
         raise RegardError(f"--html writes the page of one example, got {len(files)} FILES")
     given = {name: value for name, value in how.items() if value}

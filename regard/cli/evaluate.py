@@ -77,7 +77,8 @@ def evaluate(model: str, json_to: str | None, **options: Any) -> None:
     from regard.store.folder import RunFolder, kind_of
     from regard.store.shipped import find_folder
 
-    check_outputs(json=json_to)
+    read = (value for value in options.values() if isinstance(value, str))
+    check_outputs(*read, json=json_to)
     folder = find_folder(model)
     task = RunFolder(folder).read_config().get("task")
     given = {name: value for name, value in options.items() if value is not None}

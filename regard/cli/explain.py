@@ -106,7 +106,7 @@ def explain(
     for named in (options.of_vectors["vectors"], options.of_vectors["weights"]):
         if named is not None:
             check_readable(named)
-    check_outputs(json=options.json_to, html=options.html_to)
+    check_outputs(file, example, json=options.json_to, html=options.html_to)
     if source is not None:
         explain_file(source, options)
         return

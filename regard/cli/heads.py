@@ -55,7 +55,7 @@ class HeadsOptions:
         """What is wrong with the options alone is said before a model is loaded."""
         if self.link is not None and self.kind is not None:
             raise RegardError("rank by --link or by --kind, not both")
-        check_outputs(json=self.json_to, state=self.state)
+        check_outputs(self.file, self.sound, self.corpus, json=self.json_to, state=self.state)
         others = (text, self.file, self.corpus, self.link, self.kind, self.part, self.measure)
         if self.sound is not None and any((*others, self.max_tokens, self.state)):
             raise RegardError(

@@ -55,7 +55,7 @@ def live(
             "a living page is a file: add -o FILE, such as -o page.html, or --folder FOLDER for a "
             "page each and an index, not both"
         )
-    check_outputs(output=to)
+    check_outputs(*examples, output=to)
     from regard.live.carried import carry
 
     carried = [carry(name, bits=int(bits or 0), examples=examples) for name in models]

@@ -60,7 +60,7 @@ class LookOptions:
     def compares(self) -> bool:
         return self.compare is not None or self.compare_model is not None
 
-    def check(self) -> None:
+    def check(self, file: str | None) -> None:
         """What is wrong with the options alone is said before a model is loaded."""
         if self.head is not None and self.layer is None:
             raise RegardError("--head goes with --layer: heads are counted in each layer")
@@ -77,7 +77,9 @@ class LookOptions:
             raise RegardError("--measure is of self-attention: leave out --part cross")
         self._check_thing()
         check_outputs(
-            json=self.json_to, csv=self.csv_to, html=self.html_to, png=self.png, svg=self.svg
+            *(file, self.thing.image, self.thing.sound, self.thing.table.series),
+            **{"json": self.json_to, "csv": self.csv_to, "html": self.html_to},
+            **self.pictures,
         )
 
     def _check_thing(self) -> None:
@@ -167,7 +169,7 @@ def look(model: str, text: str | None, file: str | None, **given: Any) -> None:
     regard look ./patchtst --series load.csv --channel load
     """
     options = LookOptions(thing=ThingOptions.taken(given), **given)
-    options.check()
+    options.check(file)
     if options.thing.kind:
         if text is not None or file is not None:
             raise RegardError(f"look takes a text or --{options.thing.kind} FILE; got both")

@@ -110,7 +110,7 @@ def read(
     paged = {name: outputs[name] for name in ("html", "trace")}
     check_going_on(words, n_best, drawn, shown | paged)
     check_single(len(texts), **paged)
-    check_outputs(**outputs)
+    check_outputs(file, **outputs)
     if words is not None:
         go_on(model, texts, words, n_best, drawn, outputs["json"])
         return

@@ -99,7 +99,7 @@ def translate(
     check_sampling(sample, **drawn)
     search["beam"] = _beam(beam, n_best, sample)
     check_single(len(texts), trace=trace_to, html=html_to, png=png, svg=svg)
-    check_outputs(json=json_to, html=html_to, trace=trace_to, png=png, svg=svg)
+    check_outputs(file, json=json_to, html=html_to, trace=trace_to, png=png, svg=svg)
     if png or svg:
         from regard.views.picture.file import check_picture
 

@@ -195,7 +195,7 @@ def show(file: str, format: str, encoding: str, json_to: str | None, word: str |
 
 def load(file: str, format: str, encoding: str, json_to: str | None) -> Words:
     """Load, with progress; words that come again in the file are told of on stderr."""
-    check_outputs(json=json_to)
+    check_outputs(file, json=json_to)
     from regard.vectors.words import Words
 
     with counted("loading") as report:

@@ -31,7 +31,7 @@ class EpisodeOptions:
 
 def read_act(name: str, asked: EpisodeOptions) -> None:
     """Print the action at a step, its last unless one is named, and the pieces it came from."""
-    check_outputs(json=asked.json_to, html=asked.html_to)
+    check_outputs(asked.file, json=asked.json_to, html=asked.html_to)
     from regard.store.folder import RunFolder, load_actor
     from regard.store.shipped import find_folder
 

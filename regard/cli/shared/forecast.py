@@ -38,7 +38,8 @@ class ForecastOptions:
 
 def read_forecast(name: str, given: SeriesOptions, options: ForecastOptions) -> None:
     """Forecast how a series goes on, and show what the forecast looked at."""
-    check_outputs(json=options.json_to, html=options.html_to, csv=options.csv_to, png=options.png)
+    files = {"json": options.json_to, "html": options.html_to, "csv": options.csv_to}
+    check_outputs(given.series, **files, png=options.png)
     if options.png is not None:
         from regard.views.picture.file import check_picture
 

@@ -49,7 +49,7 @@ def read_user(
     html_to: str | None,
 ) -> None:
     """Print what is recommended to a user, and which past items that looked at."""
-    check_outputs(json=json_to, html=html_to)
+    check_outputs(table, json=json_to, html=html_to)
     from regard.inside.historyreading import recommend
 
     found = recommend(*opened(name, user, table), traced=html_to is not None)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def read_image(model: str, file: str, json_to: str | None, html_to: str | None) -> None:
     """Print what a classifier says of an image, and the patches that it decided by."""
-    check_outputs(json=json_to, html=html_to)
+    check_outputs(file, json=json_to, html=html_to)
     from regard.inside.imagereading import judge_image
     from regard.text import visible
     from regard.views.terminal.console import make_console

@@ -24,7 +24,7 @@ def read_labelled_image(
     name: str, file: str, at: str | None, json_to: str | None, html_to: str | None
 ) -> None:
     """Print the label of each patch of an image; of the one ``at`` a pixel, what it looked at."""
-    check_outputs(json=json_to, html=html_to)
+    check_outputs(file, json=json_to, html=html_to)
     pixel = read_at(at)
     from regard.inside.labelreading import label_image
     from regard.models.notedattention import of_head
@@ -65,7 +65,7 @@ def read_labelled_series(
     html_to: str | None,
 ) -> None:
     """Print the state of each of the last steps of a series, and what it looked at."""
-    check_outputs(json=json_to, html=html_to)
+    check_outputs(given.series, json=json_to, html=html_to)
     from regard.store.folder import RunFolder
     from regard.store.shipped import find_folder
 

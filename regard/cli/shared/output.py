@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from regard.errors import RegardError
-from regard.files import check_writable, is_stream, write_text
+from regard.files import STDIN, check_writable, is_stream, write_text
 from regard.text import visible
 
 if TYPE_CHECKING:
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 PICTURES = ("png", "svg")
 
 
-def check_outputs(**files: str | None) -> None:
-    """What can be known to be wrong with the files of these options is said before any work."""
+def check_outputs(*read: str | None, **files: str | None) -> None:
+    """What can be known to be wrong with the files of these options is said before any work; none
+    of them may be one that is ``read``."""
+    inputs = {os.path.realpath(file) for file in read if file is not None and file != STDIN}
     seen: dict[str, str] = {}
     for option, file in files.items():
         if file is None or (file == "-" and option == "json"):
@@ -37,6 +39,8 @@ def check_outputs(**files: str | None) -> None:
         if option in PICTURES and not file.lower().endswith(f".{option}"):
             raise RegardError(f"--{option} takes a file that ends in .{option}; got {file!r}")
         place = os.path.realpath(file)
+        if place in inputs:
+            raise RegardError(f"--{option} would write over {file!r}, which is read: name another")
         if place in seen:
             raise RegardError(f"--{seen[place]} and --{option} name the same file: {file!r}")
         seen[place] = option

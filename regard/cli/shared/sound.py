@@ -20,7 +20,7 @@ def read_sound(model: str | None, file: str, json_to: str | None, html_to: str |
             "--sound needs --model RUN: no model of sounds comes with regard ('regard docs sounds' "
             "trains one)"
         )
-    check_outputs(json=json_to, html=html_to)
+    check_outputs(file, json=json_to, html=html_to)
     from regard.inside.soundreading import judge_sound
 
     verdict = judge_sound(model, file, traced=html_to is not None)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import zipfile
 from typing import Any
 
 import numpy as np
+from numpy.lib.format import read_array_header_1_0, read_array_header_2_0, read_magic
 from numpy.typing import NDArray
 
 from regard.errors import DataError, first_line
@@ -21,8 +23,9 @@ def read_arrays(path: str | os.PathLike[str], *needed: str) -> dict[str, NDArray
     name = name_of(path)
     try:
         with zipfile.ZipFile(path) as archive:
-            size = sum(info.file_size for info in archive.infolist())
-        check_bytes(size, name)
+            check_bytes(sum(info.file_size for info in archive.infolist()), name)
+            for info in archive.infolist():
+                _check_claim(archive, info, name)
         with np.load(path, allow_pickle=False) as content:
             missing = [key for key in needed if key not in content.files]
             if missing:
@@ -31,6 +34,24 @@ def read_arrays(path: str | os.PathLike[str], *needed: str) -> dict[str, NDArray
             return {key: content[key] for key in content.files}
     except (OSError, ValueError, zipfile.BadZipFile, EOFError, MemoryError) as error:
         raise DataError(f"{name} is no npz file of numbers: {first_line(error)}") from error
+
+
+def _check_claim(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> None:
+    """Raise if an array says that it is larger than what there is of it: room for as much as it
+    says would be made before its numbers are read."""
+    if not info.filename.endswith(".npy"):
+        return
+    with archive.open(info) as file:
+        headers = {(1, 0): read_array_header_1_0, (2, 0): read_array_header_2_0}
+        version = read_magic(file)
+        if version not in headers:
+            raise ValueError(f"{info.filename} is written in version {version[0]}, fields by name")
+        shape, _, kind = headers[version](file)
+    if math.prod(shape) * kind.itemsize > info.file_size and not kind.hasobject:
+        raise DataError(
+            f"{info.filename} in {name} says that it is {shape} of {kind}, and has "
+            f"{info.file_size:,} bytes"
+        )
 
 
 def check_bytes(size: int, name: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from regard.pieces.importance import Importance
-from regard.text import visible
+from regard.text import number_of, visible
 from regard.views.picture.file import save_figure
 
 
@@ -34,5 +34,5 @@ def draw_importance(found: Importance) -> Any:
     axes.set_yticks(range(layers))
     axes.set_xlabel("head")
     axes.set_ylabel("layer")
-    axes.set_title(f"{visible(found.model)}: {found.texts:,} texts", fontsize=9)
+    axes.set_title(f"{visible(found.model)}: {number_of(found.texts, 'text')}", fontsize=9)
     return figure

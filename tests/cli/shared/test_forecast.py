@@ -48,6 +48,11 @@ def test_refused(run: Path) -> None:
     html = ForecastOptions(None, None, None, None, str(run / "f.html"), None, None)
     with pytest.raises(RegardError, match="has no attention, and a page shows attention"):
         read_forecast(str(run), table(run / "s.csv"), html)
+    over = ForecastOptions(None, None, None, None, None, str(run / "s.csv"), None)
+    before = (run / "s.csv").read_text()
+    with pytest.raises(RegardError, match=r"--csv would write over '.*s\.csv', which is read"):
+        read_forecast(str(run), table(run / "s.csv"), over)
+    assert (run / "s.csv").read_text() == before
     plain = ForecastOptions(None, None, None, None, None, None, None)
     with pytest.raises(FileError, match="is neither a folder nor a model that comes with regard"):
         read_forecast("nowhere", table(run / "s.csv"), plain)

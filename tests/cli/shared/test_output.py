@@ -32,6 +32,8 @@ def test_what_is_wrong_with_a_file_is_said_before_the_work(tmp_path: Path) -> No
     (tmp_path / "link").symlink_to(tmp_path / "a.json")
     with pytest.raises(RegardError, match=r"--json and --csv name the same file: '.*link'"):
         check_outputs(json=str(tmp_path / "a.json"), csv=str(tmp_path / "link"))
+    with pytest.raises(RegardError, match=r"--csv would write over '.*link', which is read: name"):
+        check_outputs(None, "-", str(tmp_path / "a.json"), csv=str(tmp_path / "link"))
 
 
 def test_one_sentence_for_a_page() -> None:

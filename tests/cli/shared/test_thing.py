@@ -158,6 +158,9 @@ def test_a_series_at_a_time(folder: Path) -> None:
     [
         (("whisper", "--sound", "none.wav"), "'none.wav' has no sound in it: its length is zero"),
         (("whisper", "--sound", "a.png"), "'a.png' is no wav file"),
+        (("vit", "--image", "a.png", "--png", "a.png"), "--png would write over 'a.png', which is"),
+        (("whisper", "--sound", "a.wav", "--json", "a.wav"), "--json would write over 'a.wav'"),
+        (("patchtst", "--series", "t.csv", "--csv", "./t.csv"), "--csv would write over './t.csv'"),
         (("whisper", "--sound", "a.wav", "--at", "0.5"), "the sound has 0.43 s, from 0; got --at"),
         (("wav2vec2", "--sound", "a.wav", "--at", "7"), "the sound has 0.43 s, from 0; got --at"),
         (("whisper", "--sound", "a.wav", "--at", "1,1"), "--at is a second of the sound"),
