@@ -123,7 +123,10 @@ def test_a_run_on_a_series(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert [line.split()[0] for line in lines[2:]] == [str(i) for i in range(42, 50)]
     assert {line.split()[1] for line in lines[2:]} <= {"up", "down"}
     assert run([*own, "--png", "x.png"]) == 2
-    assert "--csv and --png are of a forecast" in capsys.readouterr().err
+    assert (
+        "--series is read alone: of the other options it takes --model, --at, --layer"
+        in capsys.readouterr().err
+    )
     plain = tmp_path / "plain.csv"  # of which nobody knows the states
     plain.write_text("time,warm\n" + "".join(f"{i},{i}\n" for i in range(5)))
     assert run(["read", "--model", str(output), "--series", str(plain), "--json", "-"]) == 0
