@@ -15,6 +15,7 @@ from regard.models.classifier import Classifier
 from regard.models.classifier import sized as sized_classifier
 from regard.models.design import DESIGNS
 from regard.models.language import LanguageModel, sized
+from regard.models.notedattention import ATTENTION
 from regard.models.reading import judge_sentence, prepared, read_sentence
 from regard.pieces.tokenizer import BOS, EOS, Tokenizer
 from regard.pieces.unknown import Unknown
@@ -146,7 +147,7 @@ def test_without_a_trace_the_same_attention_in_less_room(name: str) -> None:
     short = read_sentence(made, PIECES, text, traced=False)
     np.testing.assert_array_equal(short.attention, whole.attention)
     np.testing.assert_array_equal(short.surprisal, whole.surprisal)
-    assert {step.name for step in short.trace} <= set(reading_module.ATTENTION)
+    assert {step.name for step in short.trace} <= set(ATTENTION)
     kept, all_of_it = (sum(s.value.nbytes for s in r.trace) for r in (short, whole))
     assert kept < all_of_it / 5
 
