@@ -65,6 +65,7 @@ def test_the_library_cuts_the_same(text: str, tmp_path: Path) -> None:
         input=str(tmp_path / "text"),
         model_prefix=str(tmp_path / "m"),
         vocab_size=28,
+        hard_vocab_limit=False,
         minloglevel=9,
         num_threads=1,
     )

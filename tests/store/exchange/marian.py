@@ -32,6 +32,7 @@ def write_marian(folder: Path, **changes: Any) -> Path:
             input=str(folder / "text"),
             model_prefix=str(folder / side),
             vocab_size=50,
+            hard_vocab_limit=False,
             minloglevel=9,
             num_threads=1,
         )
