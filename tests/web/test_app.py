@@ -297,6 +297,18 @@ def test_a_server_that_has_gone_is_said(folder: Path, browser: Any) -> None:
     page.context.close()
 
 
+def trial_of(browser: Any, client: Client, text: str) -> Any:
+    """The page of a look at a text of three words, its what-if open."""
+    page = browser.new_context(viewport={"width": 1200, "height": 900}).new_page()
+    page.goto(f"{client.address}/")
+    page.fill("textarea", text)
+    page.click("button:text-is('Look')")
+    page.wait_for_selector(f"h1:has-text('{text}')")
+    page.wait_for_function("document.querySelectorAll('.mask-word').length === 3")
+    page.click(".trial > summary")
+    return page
+
+
 def test_what_if_reaches_the_prediction(browser: Any, tmp_path: Path) -> None:
     """By requests, against intervene; then the same in a browser, before and after."""
     from tests.inside.explain import wholes
@@ -327,13 +339,7 @@ def test_what_if_reaches_the_prediction(browser: Any, tmp_path: Path) -> None:
         client.wait(far, "failed")
         assert "layers are counted from 0" in client.ask(f"/api/looks/{far}").json["error"]
         # In the page: mask a word in a view, and both columns stand there.
-        page = browser.new_context(viewport={"width": 1200, "height": 900}).new_page()
-        page.goto(f"{client.address}/")
-        page.fill("textarea", text)
-        page.click("button:text-is('Look')")
-        page.wait_for_selector(f"h1:has-text('{text}')")
-        page.wait_for_function("document.querySelectorAll('.mask-word').length === 3")
-        page.click(".trial > summary")
+        page = trial_of(browser, client, text)
         page.locator(".mask-word").nth(1).click()
         page.wait_for_selector(".outcome th:text-is('after')")
         with regard.intervene(model.network) as hands:
@@ -365,13 +371,7 @@ def test_a_cut_link_and_a_temperature_reach_the_prediction(browser: Any, tmp_pat
         return float((logits / temperature).softmax(-1).max())
 
     with thread(tmp_path, predicts=True) as client:
-        page = browser.new_context(viewport={"width": 1200, "height": 900}).new_page()
-        page.goto(f"{client.address}/")
-        page.fill("textarea", text)
-        page.click("button:text-is('Look')")
-        page.wait_for_selector(f"h1:has-text('{text}')")
-        page.wait_for_function("document.querySelectorAll('.mask-word').length === 3")
-        page.click(".trial > summary")
+        page = trial_of(browser, client, text)
         page.evaluate(
             "const all = new URLSearchParams(location.hash.slice(1));"
             "for (const [name, to] of Object.entries({layer: 1, head: 2, from: 2, to: 1}))"

@@ -12,7 +12,7 @@ from regard.cli.shared.episode import EpisodeOptions, read_act
 from regard.cli.shared.history import read_user
 from regard.cli.shared.image import read_image
 from regard.cli.shared.labels import read_labelled_image, read_labelled_series, task_of
-from regard.cli.shared.series import SeriesOptions
+from regard.cli.shared.series import WITHOUT, SeriesOptions
 from regard.cli.shared.sound import read_sound
 from regard.errors import RegardError
 
@@ -20,9 +20,11 @@ Given = Mapping[str, Any]
 """The options on the command line, without their dashes, and their values."""
 TABLE = ("channel", "time", "decimal", "gaps")
 """How a series' table is written: every reader of one takes them."""
+SHOWN = ("at", "layer", "head", "json", "html")
+"""Which of its steps, whose weights, and where to: of most things with an order in time."""
 COMPANIONS = {
     **dict.fromkeys(("csv", "png"), "is of a forecast: it goes with --series"),
-    **dict.fromkeys(TABLE, "says how a table is read: it goes with --series"),
+    **dict.fromkeys(TABLE, WITHOUT),
     "episodes": "goes with --episode, which says which of them is read",
     "at": "goes with --series, --episode, or with --image and a labeller",
     "history": "goes with --user, whose history is read",
@@ -44,14 +46,13 @@ class ThingReader(NamedTuple):
 def _forecast(model: str | None, given: Given) -> None:
     from regard.cli.shared.forecast import ForecastOptions, read_forecast
 
-    asked = ForecastOptions(*_of(given, "at", "layer", "head", "json", "html", "csv", "png"))
+    asked = ForecastOptions(*_of(given, *SHOWN, "csv", "png"))
     read_forecast(model or "forecaster", _table(given), asked)
 
 
 def _labelled_series(model: str | None, given: Given) -> None:
     assert model is not None
-    rest = _of(given, "at", "layer", "head", "json", "html")
-    read_labelled_series(model, _table(given), *rest)
+    read_labelled_series(model, _table(given), *_of(given, *SHOWN))
 
 
 def _labelled_image(model: str | None, given: Given) -> None:
@@ -70,8 +71,7 @@ def _sound(model: str | None, given: Given) -> None:
 def _episode(model: str | None, given: Given) -> None:
     if model is None:
         raise RegardError("no actor comes with regard: --episode needs --model RUN")
-    asked = _of(given, "episode", "episodes", "at", "layer", "head", "json", "html")
-    read_act(model, EpisodeOptions(*asked))
+    read_act(model, EpisodeOptions(*_of(given, "episode", "episodes", *SHOWN)))
 
 
 def _user(model: str | None, given: Given) -> None:
@@ -80,11 +80,10 @@ def _user(model: str | None, given: Given) -> None:
     read_user(model, *_of(given, "user", "history", "layer", "head", "json", "html"))
 
 
-LABELLED = ("at", "layer", "head", "json", "html")
 READERS = (
-    ThingReader("series", LABELLED, _labelled_series, ("label-series",)),
+    ThingReader("series", SHOWN, _labelled_series, ("label-series",)),
     ThingReader("series", ("at", "layer", "head", "json", "csv", "png", "html"), _forecast),
-    ThingReader("episode", ("episodes", *LABELLED), _episode),
+    ThingReader("episode", ("episodes", *SHOWN), _episode),
     ThingReader("sound", ("json", "html"), _sound),
     ThingReader("image", ("at", "json", "html"), _labelled_image, ("label-images",)),
     ThingReader("image", ("json", "html"), _image),

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from regard.pieces.series import Series
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+WITHOUT = "says how a table is read: it goes with --series"
+"""What is said of the other options where there is no series."""
 OPTIONS = [
     click.option("--series", metavar="FILE", help="A table (CSV) of times and numbers instead."),
     click.option("--channel", metavar="NAME", help="With --series: this column; else the first."),
@@ -45,7 +47,7 @@ class SeriesOptions:
         if self.series is None:
             for name, value in vars(self).items():
                 if value is not None:
-                    raise RegardError(f"--{name} says how a table is read: it goes with --series")
+                    raise RegardError(f"--{name} {WITHOUT}")
 
     def read(self, usual: Mapping[str, Any], without: str | None = None) -> Series:
         """The series; what the options leave open is as the ``usual`` settings say. The table may
