@@ -40,7 +40,8 @@ template <int M, int N>
 struct Tile {
   // q: M rows QUERY_STRIDE apart; k: a panel (width, KEYS); weights: M rows `stride` apart.
   static void run(const float* q, const float* k, int width, float* weights, int64_t stride,
-                  int column, const Finish& finish) {
+                  int column, const Finish& given) {
+    const Finish finish = given;  // a copy: no number that is stored can be a pointer of it
     Vec s[M][N] = {};
 #pragma GCC unroll 2
     for (int d = 0; d < width; ++d, k += KEYS) {

@@ -26,6 +26,7 @@ from regard.train.run.checkpoint import Checkpoints
 from regard.train.run.distributed import World, joined
 from regard.train.run.folder import check_same, claimed
 from regard.train.run.freeze import freeze
+from regard.train.run.grow import grown
 from regard.train.run.log import Log, draw_curves
 from regard.train.run.loop import Loop
 from regard.train.run.progress import Outcome, Progress
@@ -85,7 +86,7 @@ def train(
             job.prepare(model, corpus, chosen.data, note)
             earlier = _earlier(job, chosen)
             _check_labels(earlier, shape.to_dict())
-            _begin(model, earlier)
+            _begin(model, earlier, note)
         if still := freeze(model, chosen.train.freeze):
             note(still)
         world.from_main(lambda: _write(folder, config, {**learned, **job.held_out(read)}))
@@ -201,12 +202,20 @@ def _check_labels(earlier: tuple[RunFolder, Path] | None, shape: Tree) -> None:
         )
 
 
-def _begin(model: nn.Module, earlier: tuple[RunFolder, Path] | None) -> None:
+def _begin(
+    model: nn.Module, earlier: tuple[RunFolder, Path] | None, note: Callable[[str], None]
+) -> None:
     """Give the model the weights that it begins with."""
-    if earlier:
-        run, file = earlier
-        what = f"the model of {run.name!r}" if file == run.model else repr(str(file))
-        set_weights(model, unpacked(read_weights(file)), what)
+    if not earlier:
+        return
+    run, file = earlier
+    what = f"the model of {run.name!r}" if file == run.model else repr(str(file))
+    weights = unpacked(read_weights(file))
+    larger = grown(model, weights)
+    set_weights(model, larger, what)
+    new = sum(larger[name].numel() - weight.numel() for name, weight in weights.items())
+    if new:
+        note(f"{what} is grown: {new:,} parameters of wider feed-forward layers are new")
 
 
 def _changed(job: Job[Any, Any, Any, Any, Any], folder: RunFolder, config: Tree) -> Tree:
