@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 from regard import __version__
-from regard.attention.kernel import build, library
+from regard.attention.kernel import build, gradient, library
 from regard.errors import RegardError
 
 EXTRAS = {
@@ -35,7 +35,8 @@ def report() -> Iterator[tuple[str, str]]:
     """(name, value) lines; an empty name is an empty line."""
     found = library.found()
     if isinstance(found, library.Kernel):
-        yield "attention", f"native kernel, {found.variant}; PyTorch's where gradients are needed"
+        yield "attention", f"native kernel, {found.variant}"
+        yield "gradients", f"native up to {gradient.MOST_TOKENS:,} tokens in float32, PyTorch's beyond"
         others = [
             f"{name}{'' if runs else ' (not on this CPU)'}" for name, runs in found.variants.items()
         ]
