@@ -36,7 +36,10 @@ def report() -> Iterator[tuple[str, str]]:
     found = library.found()
     if isinstance(found, library.Kernel):
         yield "attention", f"native kernel, {found.variant}"
-        yield "gradients", f"native up to {gradient.MOST_TOKENS:,} tokens in float32, PyTorch's beyond"
+        yield (
+            "gradients",
+            f"native up to {gradient.MOST_TOKENS:,} tokens in float32, PyTorch's beyond",
+        )
         others = [
             f"{name}{'' if runs else ' (not on this CPU)'}" for name, runs in found.variants.items()
         ]
