@@ -36,7 +36,7 @@ demo: $(READY)
 	@echo "== What does it cost?"
 	@$(BIN)/regard cost --lengths 256,512,1024,2048 --repeats 3
 
-# Living pages and their index, in gallery/, for any static host. minilm is 90 MB to fetch and 49 MB
+# Living pages and their index, in gallery/, for any static host. minilm is 84 MB to fetch and 49 MB
 # in its page: make gallery MODELS="bahdanau lstmn" writes those alone.
 MODELS ?= bahdanau transformer word-by-word encoder-decoder lstmn simple-rnn+attention fashion minilm
 

@@ -37,7 +37,7 @@ COMMANDS = {
     "look": "What every head of a real model does with a text.",
     "read": "Read a sentence word by word and show what each word attends to.",
     "serve": "Explore texts with a model in a browser on this machine.",
-    "train": "Train a model on your own text.",
+    "train": "Train a model on your own data.",
     "translate": "Translate sentences and show what each word looked at.",
     "words": "Train, load and look into word vectors.",
 }

@@ -10,9 +10,9 @@ import click
 def doctor(compiles: bool) -> None:
     """Say which kernel computes attention here and why, and what is installed.
 
-    Without gradients attention is computed by regard's native kernel where it is compiled and fast,
-    else by PyTorch. The environment variable REGARD_KERNEL=off forces PyTorch, and the name of a
-    variant (avx512, avx2, portable) that variant.
+    Attention is computed by regard's native kernel where it is compiled and faster (with gradients
+    up to some length), else by PyTorch. The environment variable REGARD_KERNEL=off forces PyTorch,
+    and the name of a variant (avx512, avx2, portable, neon) that variant.
     """
     from regard.doctor import compile_kernel, report
 

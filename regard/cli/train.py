@@ -1,4 +1,4 @@
-"""``regard train``: train a model on your own text."""
+"""``regard train``: train a model on your own data."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from regard.cli.shared.training import run
 
 Command = Callable[..., Any]
 
-SHARED = [
+TEXT = [
     click.option("--vocabulary", type=int, metavar="N", help="How many tokens."),
     click.option("--tokenizer", metavar="FILE", help="Your own: tokenizers JSON, SentencePiece."),
     click.option("--max-length", type=int, metavar="N", help="Leave out longer text; in tokens."),
+]
+"""Options of how text becomes tokens."""
+SHARED = [
     click.option("--dropout", type=float, metavar="P", help="Share of numbers dropped."),
     click.option("--learning-rate", type=float, metavar="X", help="The highest step size."),
     click.option("--optimizer", metavar="NAME", help="adamw, adafactor or sgd."),
@@ -36,7 +39,7 @@ SHARED = [
     ),
     click.option("--freeze", metavar="PARTS", help="Parts that stay as they begin: encoder,…"),
     click.option(
-        "--config", metavar="FILE", help="Settings in TOML; options on this line come first."
+        "--config", metavar="FILE", help="Settings in TOML; what is given here wins over them."
     ),
     click.option(
         "--set", "assignments", multiple=True, metavar="A.B=1", help="Any setting; repeatable."
@@ -88,12 +91,9 @@ def designed(
 
 @click.group()
 def train() -> None:
-    """Train a model on your own text.
+    """Train a model on your own data: text, images, sounds, series, histories, episodes.
 
-    'regard train translate --help' says what training a translator takes, 'regard train lm --help'
-    what a language model takes, 'regard train classify --help' what a classifier takes, 'regard
-    train label --help' what a labeller takes, 'regard train recommend --help' what a recommender
-    takes, 'regard train act --help' what an actor takes.
+    'regard train COMMAND --help' says what each takes, for example 'regard train translate --help'.
     """
 
 
@@ -117,6 +117,7 @@ def train() -> None:
 @click.option(
     "--pointer", is_flag=True, default=None, help="Words can be copied: bahdanau, transformer."
 )
+@with_options(*TEXT)
 @designed(
     "word-by-word, encoder-decoder, bahdanau, lstmn-shallow, lstmn-deep, transformer.",
     "tiny, small, or base: as in the original paper.",
@@ -145,6 +146,7 @@ def translate(reverse: bool, **options: Any) -> None:
     "--continuous", is_flag=True, default=None, help="Carry the state over from line to line."
 )
 @LEVEL
+@with_options(*TEXT)
 @designed()
 def lm(**options: Any) -> None:
     """Train a language model on a text.
@@ -170,6 +172,7 @@ def lm(**options: Any) -> None:
 @click.option("--valid", metavar="FILE", help="The same to validate on; else 1 % is set aside.")
 @click.option("--test", metavar="FILE", help="The same to test on; else 1 % is set aside.")
 @LEVEL
+@with_options(*TEXT)
 @designed(f"words, {SEQUENCES[:-1]}; of images and sounds patches, conv, average.")
 def classify(**options: Any) -> None:
     """Train a classifier on labelled sentences, images or sounds.
@@ -198,6 +201,7 @@ def classify(**options: Any) -> None:
 @click.option("--valid", metavar="FILE", help="The same to validate on; else a part is set aside.")
 @click.option("--test", metavar="FILE", help="The same to test on; else a part is set aside.")
 @LEVEL
+@with_options(*TEXT)
 @designed(f"alone, conv, {SEQUENCES}")
 def label(**options: Any) -> None:
     """Train a labeller: a label for each word, each patch of an image, each step of a series.
@@ -240,6 +244,7 @@ def forecast(**options: Any) -> None:
 @click.option("--history", metavar="FILE", help="A table of user, item and time; tabs, or .csv.")
 @click.option("--columns", metavar="A=B,…", help="Names or numbers: user=1,item=2,time=4.")
 @click.option("--items", metavar="FILE", help="A table of items and their titles.")
+@click.option("--max-length", type=int, metavar="N", help="The last N items of a user are read.")
 @designed()
 def recommend(**options: Any) -> None:
     """Train a recommender on what users had, item after item.
