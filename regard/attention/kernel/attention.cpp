@@ -2,7 +2,8 @@
 //
 // A task is some queries of the heads that share one key head of one batch item. Its keys are laid
 // out in panels once; then each block of queries meets all keys in reach, a chunk at a time: scores
-// become weights before they leave the registers, and mix the values while they are in the cache.
+// become weights, before they leave the registers or soon after, and mix the values while they are in
+// the cache.
 //
 // Weights are exp(score) with no row maximum taken off, wherever |q| |k| says that nothing can
 // overflow; elsewhere scores are stored first, then read again for their maximum (`settle`). Both
@@ -24,6 +25,7 @@ namespace {
 
 using regard::Plan;
 
+constexpr int TILED = KEYS / W;  // vectors of keys that a whole tile has
 constexpr int DIRECT = 4;  // with so few queries, keys are read in place
 
 struct Worker : Results {
@@ -134,10 +136,15 @@ struct Worker : Results {
       choose(start, stop);
       if (direct)
         score_directly(rows, start, stop, base);
-      else
+      else if (LATER)
         score(start, stop, base);
+      else
+        weigh(start, stop, base);
       for (int p = 0; p < panel_count; ++p) {
-        if (panel[p].raw) settle(panel[p], from, start, stop, base);
+        if (panel[p].raw)
+          settle(panel[p], from, start, stop, base);
+        else if (LATER)
+          raise(panel[p], start, stop, base);
         if (!c.value.data) continue;
         if (apart)
           mix_apart(panel[p], start, stop, base);
@@ -183,7 +190,45 @@ struct Worker : Results {
     }
   }
 
+  // A panel of queries after the other meets the keys; the scores are stored.
   void score(int start, int stop, int base) {
+    int end = start + rounded_up(stop - start, W);
+    bool done = false;  // the last tile of this panel, with that of the one before
+    for (int p = 0; p < panel_count; ++p) {
+      const Panel& x = panel[p];
+      int from = least_of(end, most_of(start, x.first / KEYS * KEYS));
+      int count = vectors_in(x, from, stop), whole = count / TILED;
+      float* to = weights + x.row * stride + (from - base);
+      if (keeps_rows) {
+        clear(to, x.n, start - from, 0);
+        clear(to, x.n, count * W, end - from);
+      }
+      ahead.fetch();
+      const float* q = query + x.row * QUERY_STRIDE;
+      if (whole) STRIP.run[x.n - 1][TILED - 1](q, keys.panel(from), int(c.width), to, stride, whole);
+      int n = count % TILED, key = from + whole * KEYS, rows = x.n;
+      if (n == 0 || done) {
+        done = false;
+        continue;
+      }
+      if (TALL > QUERIES && n == 1 && p + 1 < panel_count) {  // too few sums at a time: two panels
+        const Panel& y = panel[p + 1];
+        int y_from = least_of(end, most_of(start, y.first / KEYS * KEYS));
+        int y_count = vectors_in(y, y_from, stop);
+        done = y_count % TILED == 1 && y_from + y_count / TILED * KEYS == key;
+        if (done) rows += y.n;
+      }
+      auto strip = n == 1 ? STRIP_TALL.run[rows - 1][0] : STRIP.run[rows - 1][n - 1];
+      strip(q, keys.panel(key), int(c.width), to + whole * KEYS, stride, 1);
+    }
+  }
+
+  static int vectors_in(const Panel& x, int from, int stop) {
+    return most_of(0, least_of(stop, x.last) - from + W - 1) / W;
+  }
+
+  // A tile of keys after the other is met by all queries; scores become weights before they are stored.
+  void weigh(int start, int stop, int base) {
     Finish finish;
     finish.factor = float(c.scale) * LOG2E;
     for (int key = start; key < stop; key += KEYS) {

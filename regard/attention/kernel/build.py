@@ -23,6 +23,8 @@ HERE = Path(__file__).parent
 LIBRARY = "kernel.so"
 COMMON = ("-std=gnu++17", "-fPIC", "-fvisibility=hidden", "-fno-exceptions", "-fno-rtti")
 KERNEL = ("-O3", "-ffp-contract=fast", "-fno-math-errno")
+ALIGNED = ("-falign-functions=64", "-falign-loops=64")
+"""Where a loop of products begins in a line of the cache is worth 3 %: not left to luck."""
 VARIED = ("additive", "attention", "choice", "gradient", "recurrent", "stack")
 """The sources that are compiled once for each instruction set."""
 COMMON_TO_ALL = ("dispatch", "search")
@@ -76,7 +78,7 @@ def build(folder: Path = HERE, machine: str | None = None) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".kernel-", dir=folder) as work:
         jobs = [
-            (f"-DREGARD_VARIANT={name}", *KERNEL, *flags, f"{source}.cpp", f"{source}-{name}.o")
+            (f"-DREGARD_VARIANT={name}", *KERNEL, *ALIGNED, *flags, f"{source}.cpp", f"{source}-{name}.o")
             for name, flags in variants(machine).items()
             for source in VARIED
         ]

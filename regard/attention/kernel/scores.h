@@ -10,11 +10,42 @@ constexpr float NOTHING = -1e30f;  // a score so low, from a bias, is a mask
 struct Scores : Block {
   float* line;  // of the bias
 
+  // What a row's scores add to its sums. Everywhere in the same order, KEYS of them at a time: a row has
+  // the same weights on any way.
+  struct Sums {
+    Vec total, spread;
+
+    INLINE void add(Vec weight, Vec score) {
+      total += weight;
+      spread += weight * score;
+    }
+  };
+
   using Block::Block;
 
   void lay_out(Arena& arena) {
     Block::lay_out(arena);
     line = arena.take<float>(CHUNK + W);
+  }
+
+  // Scores that are to be raised and nothing else: of a panel's rows, those of keys [start, stop).
+  void raise(const Panel& x, int start, int stop, int base) {
+    int from = most_of(start, x.first / KEYS * KEYS), to = least_of(stop, x.last);
+    if (from >= to) return;
+    int inner = least_of(to, most_of(from, rounded_up(x.all_first, KEYS)));
+    int outer = most_of(inner, least_of(to, x.all_last) / KEYS * KEYS);
+    Vec factor = all(float(c.scale) * LOG2E);
+    for (int r = x.row; r < x.row + x.n; ++r) {
+      float* w = weights + r * stride - base;
+      Sums sums = {total[r], spread[r]};
+      sums = raise_edge(w, r, from, inner, factor, sums);
+      if (c.entropy)
+        sums = raise_all<true>(w + inner, w + outer, factor, sums);
+      else
+        sums = raise_all<false>(w + inner, w + outer, factor, sums);
+      sums = raise_edge(w, r, outer, to, factor, sums);
+      total[r] = sums.total, spread[r] = sums.spread;
+    }
   }
 
   // Of a panel's rows, the scores of keys [start, stop). Weights are stored from key `base` on; the block
@@ -26,27 +57,60 @@ struct Scores : Block {
       float* w = weights + r * stride - base;
       float high = complete(r, w, from, to);
       refer(r, high, block_from, start, base);
-      // In the same order as a tile does it: a row has the same weights on either way.
       Vec less = all(reference[r]), factor = all(unit_of_scores() * LOG2E);
       for (int j = from; j < to; j += KEYS) {
-        Vec sum_here = {}, spread_here = {};
+        Sums here = {};
         for (int i = j; i < j + KEYS && i < to; i += W) {
           Vec s = load(w + i);
           if (reference[r] != 0) s -= less;
           Vec raised = exp2_of_any(s, factor);
           store(w + i, raised);
-          sum_here += raised;
-          spread_here += raised * larger(all(NOTHING), s);  // 0 times -inf is NaN
+          here.add(raised, larger(all(NOTHING), s));  // 0 times -inf is NaN
         }
-        total[r] += sum_here;
-        spread[r] += spread_here;
+        total[r] += here.total;
+        spread[r] += here.spread;
       }
     }
   }
 
  private:
+  template <bool SPREAD>
+  static INLINE Sums raise_all(float* w, const float* end, Vec factor, Sums sums) {
+    for (; w < end; w += KEYS) {
+      Vec s[KEYS / W], raised[KEYS / W];
+#pragma GCC unroll 4
+      for (int n = 0; n < KEYS / W; ++n) {
+        s[n] = load(w + n * W);
+        raised[n] = exp2_of_product(s[n], factor);
+        store(w + n * W, raised[n]);
+      }
+      Sums here = {raised[0], raised[0] * s[0]};
+#pragma GCC unroll 4
+      for (int n = 1; n < KEYS / W; ++n) here.add(raised[n], s[n]);
+      sums.total += here.total;
+      if (SPREAD) sums.spread += here.spread;
+    }
+    return sums;
+  }
+
+  // Keys [from, to), of which row r may not see all.
+  Sums raise_edge(float* w, int r, int from, int to, Vec factor, Sums sums) const {
+    for (int j = from; j < to; j += KEYS) {
+      Sums here = {};
+      for (int i = j; i < j + KEYS && i < to; i += W) {
+        Ints key = lanes() + i, seen = (key >= first[r]) & (key < last[r]);
+        Vec s = load(w + i), raised = seen ? exp2_of_product(s, factor) : Vec{};
+        store(w + i, raised);
+        here.add(raised, s);
+      }
+      sums.total += here.total;
+      sums.spread += here.spread;
+    }
+    return sums;
+  }
+
   // Soft cap, bias and mask of one row's scores of keys [from, to); their maximum. The scale is
-  // left to later, as in a tile, if nothing else is done to the scores.
+  // left to later if nothing else is done to the scores.
   float complete(int r, float* w, int from, int to) {
     const float* bias = c.bias.data ? bias_line(r, from, to) : nullptr;
     Vec scale = all(scales_late ? 1.0f : float(c.scale));

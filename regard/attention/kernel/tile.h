@@ -1,7 +1,8 @@
 // The two matrix products, in tiles that fill the registers.
 //
-//     Tile<M, N>::weigh   scores of M queries and N * W keys, made weights before they are stored
-//     Mix<M, N>::add      out of M queries, N * W wide, from their weights and the values
+//     Tile<M, N>::run     scores of M queries and N * W keys, made weights before they are stored
+//     Strip<M, N>::run    scores of M queries and of one such tile of keys after the other
+//     Mix<M, N>::run      out of M queries, N * W wide, from their weights and the values
 #pragma once
 #include "vector.h"
 
@@ -20,6 +21,9 @@ constexpr int QUERIES = 6, KEYS = 2 * W, MIXED = 6, WIDE = 2, NARROW = 1;
 // 2 MIXED x (NARROW * W) are the largest of the output.
 constexpr int TALL = W > 8 ? QUERIES : 2 * QUERIES;
 // Queries of a tile of scores that is one vector wide: fewer sums would wait for each other.
+constexpr bool LATER = W <= 8;
+// Scores are stored and raised in a pass of their own. A tile of so few registers would wait for its
+// exponentials, each a chain of ten operations; one of twice as many hides them.
 constexpr int ALONE = 8;  // vectors of the output of a single query: its values are read once, whole
 
 constexpr int QUERY_STRIDE = 256 + W;
@@ -36,25 +40,32 @@ struct Finish {
   const int* last;
 };
 
+// s[m][n] = products of M queries, rows QUERY_STRIDE apart, and N * W keys of a panel (width, KEYS),
+// behind which `k` then points.
+template <int M, int N>
+INLINE void multiply(const float* q, const float*& k, int width, Vec (&s)[M][N]) {
+#pragma GCC unroll 2
+  for (int d = 0; d < width; ++d, k += KEYS) {
+    Vec key[N];
+#pragma GCC unroll 4
+    for (int n = 0; n < N; ++n) key[n] = load(k + n * W);
+#pragma GCC unroll 16
+    for (int m = 0; m < M; ++m) {
+      Vec x = all(q[m * QUERY_STRIDE + d]);
+#pragma GCC unroll 4
+      for (int n = 0; n < N; ++n) s[m][n] += x * key[n];
+    }
+  }
+}
+
 template <int M, int N>
 struct Tile {
-  // q: M rows QUERY_STRIDE apart; k: a panel (width, KEYS); weights: M rows `stride` apart.
+  // weights: M rows `stride` apart.
   static void run(const float* q, const float* k, int width, float* weights, int64_t stride,
                   int column, const Finish& given) {
     const Finish finish = given;  // a copy: no number that is stored can be a pointer of it
     Vec s[M][N] = {};
-#pragma GCC unroll 2
-    for (int d = 0; d < width; ++d, k += KEYS) {
-      Vec key[N];
-#pragma GCC unroll 4
-      for (int n = 0; n < N; ++n) key[n] = load(k + n * W);
-#pragma GCC unroll 16
-      for (int m = 0; m < M; ++m) {
-        Vec x = all(q[m * QUERY_STRIDE + d]);
-#pragma GCC unroll 4
-        for (int n = 0; n < N; ++n) s[m][n] += x * key[n];
-      }
-    }
+    multiply(q, k, width, s);
     if (finish.kind == Finish::RAW) {
       for_each_row(s, [&](int m, Vec(&row)[N]) { put(weights + m * stride, row); });
     } else if (finish.kind == Finish::WEIGH) {
@@ -101,6 +112,22 @@ struct Tile {
       finish.spread[m] += spread;
     }
     put(to, w);
+  }
+};
+
+template <int M, int N>
+struct Strip {
+  // `count` panels of keys; scores: M rows `stride` apart.
+  static void run(const float* q, const float* k, int width, float* scores, int64_t stride,
+                  int count) {
+    for (; count > 0; --count, scores += N * W) {
+      Vec s[M][N] = {};
+      multiply(q, k, width, s);
+#pragma GCC unroll 16
+      for (int m = 0; m < M; ++m)
+#pragma GCC unroll 4
+        for (int n = 0; n < N; ++n) store(scores + m * stride + n * W, s[m][n]);
+    }
   }
 };
 
@@ -153,6 +180,8 @@ struct Table {
 
 constexpr Table<Tile, QUERIES, KEYS / W> TILE;
 constexpr Table<Tile, TALL, 1> TILE_TALL;
+constexpr Table<Strip, QUERIES, KEYS / W> STRIP;
+constexpr Table<Strip, TALL, 1> STRIP_TALL;
 constexpr Table<Mix, MIXED, WIDE> MIX;
 constexpr Table<Mix, 2 * MIXED, NARROW> MIX_NARROW;
 constexpr Table<Mix, 1, ALONE> MIX_ALONE;
