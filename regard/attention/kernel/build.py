@@ -78,7 +78,14 @@ def build(folder: Path = HERE, machine: str | None = None) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".kernel-", dir=folder) as work:
         jobs = [
-            (f"-DREGARD_VARIANT={name}", *KERNEL, *ALIGNED, *flags, f"{source}.cpp", f"{source}-{name}.o")
+            (
+                f"-DREGARD_VARIANT={name}",
+                *KERNEL,
+                *ALIGNED,
+                *flags,
+                f"{source}.cpp",
+                f"{source}-{name}.o",
+            )
             for name, flags in variants(machine).items()
             for source in VARIED
         ]
