@@ -51,8 +51,7 @@ def first(steps: int) -> Stage:
     return Stage(("--steps", str(steps)), "3e-3", 1, 300, 500)
 
 
-NAMES, FEWER_NAMES, GREETINGS = "data.names=0.3", "data.names=0.15", "data.short=5"
-WIDER = "model.feedforward=1536"
+NAMES, GREETINGS = "data.names=0.3", "data.short=5"
 STAGES = {
     "word-by-word": (first(5200),),
     "encoder-decoder": (first(5200),),
@@ -64,7 +63,6 @@ STAGES = {
     "transformer": (
         first(4700),
         Stage(("--minutes", "115"), "2e-3", 3, 100, 1000, (NAMES, GREETINGS)),
-        Stage(("--minutes", "125"), "2e-3", 4, 100, 1000, (FEWER_NAMES, GREETINGS, WIDER)),
     ),
 }
 EDGES = (4, 6, 8, 10, 13)
