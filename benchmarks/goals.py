@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -97,9 +97,15 @@ class Goal:
 
     def cells(self) -> tuple[str, str, str, str]:
         """Of a line of the table; a missed figure is never rounded onto its goal."""
-        figure = "–" if self.figure is None else f"{self.figure:.3g}{self.unit}"
         sign = "≤" if self.most else "≥"
-        return self.what, f"{sign} {self.bound:g}{self.unit}", figure, self.verdict
+        bound = f"{sign} {self.bound:g}{self.unit}"
+        return self.what, bound, "–" if self.figure is None else self._rounded(), self.verdict
+
+    def _rounded(self) -> str:
+        """The figure with as many digits as show on which side of its goal it lies; 3 at least."""
+        texts = (f"{self.figure:.{digits}g}" for digits in range(3, 17))
+        fair = (text for text in texts if replace(self, figure=float(text)).met == self.met)
+        return f"{next(fair, self.figure)}{self.unit}"
 
 
 def tell(goals: Iterable[Goal]) -> int:
