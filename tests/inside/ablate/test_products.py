@@ -59,7 +59,9 @@ def test_the_product_in_float64(curve: str) -> None:
         "gelu (by tanh)": lambda y: nn.functional.gelu(y, approximate="tanh"),
         "relu": torch.relu,
     }
-    torch.testing.assert_close(Product(linear, curve)(x).double(), curves[curve](exact))
+    # Of float32, whose last digits are the processor's: with AVX2 alone gelu's differ by 1e-7.
+    found = Product(linear, curve)(x).double()
+    torch.testing.assert_close(found, curves[curve](exact), rtol=1e-6, atol=1e-6)
 
 
 def test_what_is_no_plain_product() -> None:

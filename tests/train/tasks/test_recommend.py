@@ -133,7 +133,8 @@ def test_equal_times_and_repeated_items_are_said(folder: Path) -> None:
         (("--columns", "user=1"), "columns are written user=NAME,item=NAME,time=NAME; got"),
         (("--set", "data.max_length=400"), "must hold a history of data.max_length (400) items"),
         (("--model", "markov"), "model must be one of simple-rnn"),
-        (("--vocabulary", "9"), "there is no setting data.vocabulary"),
+        (("--vocabulary", "9"), "No such option '--vocabulary'"),
+        (("--set", "data.vocabulary=9"), "there is no setting data.vocabulary"),
     ],
 )
 def test_refused_in_one_line(folder: Path, more: tuple[str, ...], said: str) -> None:
