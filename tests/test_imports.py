@@ -189,3 +189,15 @@ def test_trace_works_without_torch() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stdout == "False\n"
+
+
+def test_looking_does_not_import_what_is_trained() -> None:
+    script = (
+        "import regard.inside.look.look, regard.train.run.stop, sys; "
+        "print(*(m for m in sys.modules if m.startswith(('regard.models', 'regard.train.config'))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert "regard.models.translators" not in done.stdout.split(), "a twentieth of a second"
+    assert "regard.train.config" not in done.stdout.split()

@@ -13,7 +13,6 @@ from functools import partial
 from torch import Tensor
 
 from regard.errors import DataError, RegardError
-from regard.inside.ablate.loading import trial_of
 from regard.inside.measures.measure import Measure, measure_of
 from regard.inside.observe.layer import Item, ObservedLayer
 from regard.inside.realmodel import RealModel
@@ -36,6 +35,8 @@ def start_measure(
     scored = ""
 
     def score() -> Tensor:
+        from regard.inside.ablate.loading import trial_of  # brings every model that regard trains
+
         nonlocal scored
         if not isinstance(model, TextModel):
             raise RegardError("--measure gradient is of what a model says of a text")

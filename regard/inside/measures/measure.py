@@ -9,7 +9,6 @@ from torch import nn
 from regard.attention.map import AttentionMap, StoredMap
 from regard.errors import RegardError, nearest
 from regard.inside.measures.flow import FlowMeasure
-from regard.inside.measures.gradient import GradientMeasure
 from regard.inside.measures.norm import NormMeasure
 from regard.inside.measures.outputs import find_outputs
 from regard.inside.measures.rollout import RolloutMeasure
@@ -34,6 +33,8 @@ def measure_of(name: str, model: nn.Module, run: Callable[[], object]) -> Measur
     if name == "flow":
         return FlowMeasure()
     if name == "gradient":
+        from regard.inside.measures.gradient import GradientMeasure  # brings all interventions
+
         return GradientMeasure(model, run)
     if name == "value-zeroing":
         return ZeroingMeasure(model, run)

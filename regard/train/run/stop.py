@@ -7,10 +7,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from regard.train.config import TrainConfig
-from regard.train.run.state import RunState
+if TYPE_CHECKING:  # whoever looks stops by this too, and needs neither
+    from regard.train.config import TrainConfig
+    from regard.train.run.state import RunState
 
 
 def share_done(config: TrainConfig, state: RunState, passes: float, after: float = 0.0) -> float:
