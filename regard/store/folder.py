@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -141,7 +141,7 @@ def load_translator(folder: str | os.PathLike[str]) -> tuple[Translator, Tokeniz
     from regard.models.translators.config import TranslatorConfig
 
     run, config = _opened(folder, "translate")
-    return _filled(run, build(TranslatorConfig.from_dict(config["model"])))
+    return _filled(run, lambda: build(TranslatorConfig.from_dict(config["model"])))
 
 
 def load_language_model(folder: str | os.PathLike[str]) -> tuple[LanguageModel, Tokenizer]:
@@ -149,7 +149,7 @@ def load_language_model(folder: str | os.PathLike[str]) -> tuple[LanguageModel, 
     from regard.models.language import LanguageConfig, LanguageModel
 
     run, config = _opened(folder, "lm")
-    return _filled(run, LanguageModel(LanguageConfig.from_dict(config["model"])))
+    return _filled(run, lambda: LanguageModel(LanguageConfig.from_dict(config["model"])))
 
 
 def load_classifier(folder: str | os.PathLike[str]) -> tuple[Classifier, Tokenizer]:
@@ -157,7 +157,7 @@ def load_classifier(folder: str | os.PathLike[str]) -> tuple[Classifier, Tokeniz
     from regard.models.classifier import Classifier, ClassifierConfig
 
     run, config = _opened(folder, "classify")
-    return _filled(run, Classifier(ClassifierConfig.from_dict(config["model"])))
+    return _filled(run, lambda: Classifier(ClassifierConfig.from_dict(config["model"])))
 
 
 def _is_marian(folder: str | os.PathLike[str]) -> bool:
@@ -174,7 +174,7 @@ def load_image_classifier(folder: str | os.PathLike[str], task: str = "images") 
     from regard.models.images import ImageClassifier, ImageConfig
 
     run, config = _opened(folder, task)
-    return _weighted(run, ImageClassifier(ImageConfig.from_dict(config["model"])))
+    return _weighted(run, lambda: ImageClassifier(ImageConfig.from_dict(config["model"])))
 
 
 def load_forecaster(folder: str | os.PathLike[str]) -> tuple[Forecaster, Baselines]:
@@ -184,7 +184,7 @@ def load_forecaster(folder: str | os.PathLike[str]) -> tuple[Forecaster, Baselin
 
     run, config = _opened(folder, "forecast")
     baselines = Baselines.from_text(run.read_baselines(), repr(str(run.baselines)))
-    return _weighted(run, Forecaster(ForecastConfig.from_dict(config["model"]))), baselines
+    return _weighted(run, lambda: Forecaster(ForecastConfig.from_dict(config["model"]))), baselines
 
 
 def load_word_labeller(
@@ -196,7 +196,7 @@ def load_word_labeller(
     from regard.models.labeller import Labeller, LabellerConfig
 
     run, config = _opened(folder, "label")
-    model, tokens = _filled(run, Labeller(LabellerConfig.from_dict(config["model"])))
+    model, tokens = _filled(run, lambda: Labeller(LabellerConfig.from_dict(config["model"])))
     name, count = repr(str(run.baselines)), len(model.config.labels)
     return model, tokens, WordGuesses.from_text(run.read_baselines(), name, count)
 
@@ -208,7 +208,7 @@ def load_labeller(folder: str | os.PathLike[str], task: str) -> tuple[Labeller, 
     from regard.models.labeller import Labeller, LabellerConfig
 
     run, config = _opened(folder, task)
-    model = _weighted(run, Labeller(LabellerConfig.from_dict(config["model"])))
+    model = _weighted(run, lambda: Labeller(LabellerConfig.from_dict(config["model"])))
     name, count = repr(str(run.baselines)), len(model.config.labels)
     return model, LinearGuesses.from_text(run.read_baselines(), name, count)
 
@@ -218,7 +218,7 @@ def load_recommender(folder: str | os.PathLike[str]) -> tuple[LanguageModel, Cat
     from regard.models.language import LanguageConfig, LanguageModel
 
     run, config = _opened(folder, "recommend")
-    model = _weighted(run, LanguageModel(LanguageConfig.from_dict(config["model"])))
+    model = _weighted(run, lambda: LanguageModel(LanguageConfig.from_dict(config["model"])))
     return model, run.read_catalogue()
 
 
@@ -228,7 +228,7 @@ def load_actor(folder: str | os.PathLike[str]) -> tuple[Actor, Imitations]:
     from regard.models.guesses import Imitations
 
     run, config = _opened(folder, "act")
-    model = _weighted(run, Actor(ActorConfig.from_dict(config["model"])))
+    model = _weighted(run, lambda: Actor(ActorConfig.from_dict(config["model"])))
     name, count = repr(str(run.baselines)), len(model.config.actions)
     return model, Imitations.from_text(run.read_baselines(), name, count)
 
@@ -244,14 +244,17 @@ def _opened(folder: str | os.PathLike[str], task: str) -> tuple[RunFolder, dict[
     return run, config
 
 
-def _filled(run: RunFolder, model: Some) -> tuple[Some, Tokenizer]:
+def _filled(run: RunFolder, make: Callable[[], Some]) -> tuple[Some, Tokenizer]:
     """The model with the run's weights, and the run's tokens."""
-    return _weighted(run, model), run.read_tokens()
+    return _weighted(run, make), run.read_tokens()
 
 
-def _weighted(run: RunFolder, model: Some) -> Some:
+def _weighted(run: RunFolder, make: Callable[[], Some]) -> Some:
     """The model with the run's weights."""
+    from regard.store.undrawn import Undrawn
     from regard.store.weights import read_weights, set_weights, unpacked
 
+    with Undrawn():
+        model = make()
     set_weights(model, unpacked(read_weights(run.model)), repr(str(run.model)))
     return model.eval()
