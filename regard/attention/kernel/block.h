@@ -143,7 +143,8 @@ struct Block {
 
   Panel cut(int row, int n, const float* square) const {
     Panel x = {row, n, first[row], last[row], first[row], last[row], 0, false, false};
-    for (int r = row; r < row + n; ++r) x.norm = square[r] > x.norm ? square[r] : x.norm;
+    for (int r = row; r < row + n; ++r)  // a NaN stays the largest
+      x.norm = x.norm != x.norm || square[r] <= x.norm ? x.norm : square[r];
     x.norm = sqrtf(x.norm);
     for (int r = row + 1; r < row + n && !sees_all; ++r) {
       x.first = least_of(x.first, first[r]);

@@ -171,7 +171,7 @@ INLINE float most(Vec x) {
 #endif
 
 // 2^t for t = x * factor in [-126, 127], within 2e-7: 2^n by the exponent's bits, 2^f on [-0.5, 0.5] by a
-// polynomial (least largest relative error with 2^0 = 1). A NaN stays one.
+// polynomial (least largest relative error with 2^0 = 1). Not for a NaN: its bits may make it a number.
 INLINE Vec exp2_of_product(Vec x, Vec factor) {
   const Vec shift = all(12582912.0f);  // 1.5 * 2^23: adding it rounds to a whole number
   Vec whole = multiply_add(x, factor, shift);
@@ -187,9 +187,13 @@ INLINE Vec exp2_of_product(Vec x, Vec factor) {
 
 constexpr float LEAST_EXPONENT = -126.0f;
 
-// The same for any x: 0 below 2^-126, also for -inf.
+// What is made of x, or a NaN where x is one, whatever its bits are.
+INLINE Vec keep_nan(Vec x, Vec made) { return (Vec)((Ints)made | (x != x)); }
+
+// The same for any x: 0 below 2^-126, also for -inf; a NaN stays one.
 INLINE Vec exp2_of_any(Vec x, Vec factor) {
-  return x * factor < all(LEAST_EXPONENT) ? Vec{} : exp2_of_product(x, factor);
+  Vec raised = x * factor < all(LEAST_EXPONENT) ? Vec{} : exp2_of_product(x, factor);
+  return keep_nan(x, raised);
 }
 
 // tanh within 2e-7: a polynomial near 0, where 1 - 2 / (e^2x + 1) would cancel, and for a NaN.

@@ -53,6 +53,13 @@ def test_a_sum_that_is_no_number_is_not_answered(value: float) -> None:
     assert choose(logits, torch.zeros(2, 1).double(), 1, SILENT) is None
 
 
+@pytest.mark.parametrize("place", [2, 32])  # among whole vectors, and behind them
+def test_a_nan_is_found_whatever_its_bits(place: int) -> None:
+    logits = torch.zeros(2, 33)
+    logits.view(torch.int32)[1, place] = 0x7FC00003
+    assert choose(logits, torch.zeros(2, 1).double(), 1, SILENT) is None
+
+
 def test_what_the_kernel_does_not_take() -> None:
     scores = torch.zeros(2, 1).double()
     assert choose(torch.zeros(2, 9).double(), scores, 1, SILENT) is None

@@ -215,8 +215,13 @@ def test_a_larger_weight_moves_equal_ones_in_their_order(kernels: list[Kernel], 
         assert found.top_keys[0, 0].tolist() == [expected] * 7
 
 
-@pytest.mark.parametrize("bad", [math.nan, math.inf])
-def test_what_is_not_a_number_stays_in_its_rows(kernels: list[Kernel], bad: float) -> None:
+def marked() -> Tensor:
+    """A NaN whose last bits are not 0, as a file may hold it."""
+    return torch.tensor([0x7FC00003], dtype=torch.int32).view(torch.float32)[0]
+
+
+@pytest.mark.parametrize("bad", [torch.tensor(math.nan), torch.tensor(math.inf), marked()])
+def test_what_is_not_a_number_stays_in_its_rows(kernels: list[Kernel], bad: Tensor) -> None:
     torch.manual_seed(0)
     q, k, v = torch.randn(3, 1, 1, 40, 8)
     spoilt = q.clone()
@@ -234,6 +239,24 @@ def test_what_is_not_a_number_stays_in_its_rows(kernels: list[Kernel], bad: floa
         assert found.pooled_max[0, 0, 1].isnan().any()
         others = [i for i in range(40) if i != 5]
         assert torch.equal(context[..., others, :], plain[..., others, :])
+
+
+@pytest.mark.parametrize("bad", [torch.tensor(math.nan), marked()])
+@pytest.mark.parametrize("tokens", [7, 40, 600])  # within a tile, a block, several chunks
+def test_a_key_that_is_not_a_number_is_in_every_row(
+    kernels: list[Kernel], bad: Tensor, tokens: int
+) -> None:
+    torch.manual_seed(0)
+    q, k, v = torch.randn(3, 1, 1, tokens, 8)
+    k[..., 5, 3] = bad
+    for kernel in kernels:
+        context, found = run(kernel, q, k, v, Rule(1.0), ALL)
+        assert context is not None
+        assert found is not None
+        assert found.received is not None
+        assert context.isnan().all()
+        assert found.lse.isnan().all()
+        assert found.received.isnan().all()
 
 
 def test_keys_out_of_sight_change_no_bit(kernels: list[Kernel]) -> None:
