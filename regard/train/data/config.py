@@ -92,6 +92,8 @@ class PairsConfig(PartsConfig):
     """The share of the training pairs with a name in which a made-up one takes its place."""
     short: int = 1
     """How often a pass has each training pair whose source has at most three words."""
+    apart: float = 0.0
+    """The chance that a piece of a source word falls into its two halves, anew in each pass."""
 
     def problems(self) -> list[str]:
         found = [
@@ -106,6 +108,8 @@ class PairsConfig(PartsConfig):
             found.append(f"source_column and target_column are both {self.source_column}")
         if not 0 <= self.names <= 1:
             found.append(f"names must be from 0 to 1, got {self.names}")
+        if not 0 <= self.apart <= 1:
+            found.append(f"apart must be from 0 to 1, got {self.apart}")
         return found
 
     @property

@@ -19,6 +19,7 @@ from regard.models.translators.builder import build
 from regard.models.translators.config import TranslatorConfig, sized
 from regard.models.translators.translation import said_texts
 from regard.train.config import TrainConfig
+from regard.train.data.apart import halves, taken_apart
 from regard.train.data.batches import Batch, TrainingExample, collate, plan
 from regard.train.data.config import SIDES, PairsConfig, named_columns
 from regard.train.data.corpus import TokenCorpus
@@ -56,22 +57,42 @@ class TranslationTask:
 
     higher = True
 
-    def __init__(self, model: Translator, corpus: TokenCorpus[Pair], config: TrainConfig) -> None:
+    def __init__(
+        self,
+        model: Translator,
+        corpus: TokenCorpus[Pair],
+        config: TrainConfig,
+        apart: float = 0.0,
+        longest: int = 100,
+    ) -> None:
+        """``apart``: the chance that a piece of a source falls into two; ``longest``: pieces that a
+        source may then have."""
         self.model, self.tokens, self.config = model, corpus.tokens, config
-        self.train = [TrainingExample(*ids) for ids in corpus.train]
+        self.whole = [TrainingExample(*ids) for ids in corpus.train]
+        self.apart, self.longest = apart, longest
+        self.halves = halves(corpus.tokens) if apart else None
+        self._train_on(self.whole)
         self.valid = [TrainingExample(*ids) for ids in corpus.valid]
         self.sources = [pair.source for pair in corpus.data.valid]
         self.references = [pair.target for pair in corpus.data.valid]
         self.shown: list[dict[str, str]] = []
-        self.lengths = [_lengths(example) for example in self.train]
-        self.counts = _predictions(model, self.train)
         self.valid_counts = _predictions(model, self.valid)
         # BLEU counts runs of four words: it is 0 for the best translation of shorter sentences.
         longest = max((len(text.split()) for text in self.references), default=0)
         self.score = "BLEU" if longest >= 4 else "chrF"
 
     def batches(self, epoch: int) -> list[list[int]]:
+        if self.halves is not None:
+            sources, targets = ([example[side] for example in self.whole] for side in (0, 1))
+            seed = self.config.seed, epoch
+            fallen = taken_apart(sources, self.halves, self.apart, seed, self.longest)
+            self._train_on([TrainingExample(*ids) for ids in zip(fallen, targets, strict=True)])
         return plan(self.lengths, self.config.batch_tokens, seed=self.config.seed, epoch=epoch)
+
+    def _train_on(self, examples: list[TrainingExample]) -> None:
+        self.train = examples
+        self.lengths = [_lengths(example) for example in examples]
+        self.counts = _predictions(self.model, examples)
 
     def targets(self, rows: list[int]) -> int:
         return int(self.counts[rows].sum())
@@ -172,12 +193,16 @@ class Translate(TextJob[PairsConfig, Pair, TranslatorConfig, Translator]):
 
     def encode(self, read: Dataset[Pair], learned: Files, data: PairsConfig) -> TokenCorpus[Pair]:
         train = renamed(repeated(read.train, data.short), data.names, data.split_seed)
-        return super().encode(replace(read, train=train), learned, data)
+        corpus = super().encode(replace(read, train=train), learned, data)
+        if data.apart:
+            halves(corpus.tokens)  # refused before anything is written
+        return corpus
 
     def make_task(
         self, model: Translator, corpus: TokenCorpus[Pair], settings: Settings[PairsConfig]
     ) -> TranslationTask:
-        return TranslationTask(model, corpus, settings.train)
+        data = settings.data
+        return TranslationTask(model, corpus, settings.train, data.apart, data.max_length)
 
     def check_able(self, settings: Settings[PairsConfig], world: World) -> None:
         if not settings.train.sharded and find_spec("sacrebleu") is None:

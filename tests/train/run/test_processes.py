@@ -9,6 +9,7 @@ import resource
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,22 @@ def test_a_pointer_is_resumed_to_the_bit(model: str, pairs_file: Path, tmp_path:
     settings = {"model__model": model, "model__pointer": True, "data__level": "word",
                 "data__vocabulary": 20, "train__steps": 12, "train__validate_every": 6,
                 "train__validate_at_most": 5} | (own if model == "bahdanau" else {})  # fmt: skip
+    whole, killed = whole_and_killed(pairs_file, tmp_path, settings)
+    assert any("pointer" in name for name in weights(whole, 12))
+    assert same_bits(whole, killed, 12)
+
+
+def test_pieces_that_fall_apart_fall_alike_when_resumed(pairs_file: Path, tmp_path: Path) -> None:
+    settings = {"data__apart": 0.4, "train__steps": 12, "train__validate_every": 6,
+                "train__validate_at_most": 5}  # fmt: skip
+    whole, killed = whole_and_killed(pairs_file, tmp_path, settings)
+    assert same_bits(whole, killed, 12)
+
+
+def whole_and_killed(
+    pairs_file: Path, tmp_path: Path, settings: Mapping[str, Any]
+) -> tuple[Path, Path]:
+    """A run of 12 updates, and one that was killed at the eighth and resumed."""
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     assert run(arguments(pairs_file, whole, **settings)) == 0
     process = start(arguments(pairs_file, killed, **settings))
@@ -115,8 +132,7 @@ def test_a_pointer_is_resumed_to_the_bit(model: str, pairs_file: Path, tmp_path:
     process.communicate()
     assert not (killed / f"checkpoints/step-{12:08d}").exists()
     assert run(["train", "translate", "-o", str(killed), "--resume"]) == 0
-    assert any("pointer" in name for name in weights(whole, 12))
-    assert same_bits(whole, killed, 12)
+    return whole, killed
 
 
 def test_interrupted_saves_and_says_how_to_go_on(

@@ -41,6 +41,23 @@ def test_targets_are_what_the_loss_is_a_sum_over(model: str, corpus: TokenCorpus
         torch.testing.assert_close(task.loss(rows, 0.0), loss.total)
 
 
+@pytest.mark.parametrize("model", ["word-by-word", "bahdanau"])
+def test_sources_fall_apart_anew_in_each_pass(model: str, corpus: TokenCorpus[Pair]) -> None:
+    translator = build(sized(model, "tiny", len(corpus.tokens), dropout=0.0))
+    task = TranslationTask(translator, corpus, TrainConfig(batch_tokens=300), 0.3, 50)
+    first, seen = task.batches(0), task.train
+    assert [e.target for e in seen] == [ids[1] for ids in corpus.train]
+    assert sum(len(e.source) for e in seen) > sum(len(ids[0]) for ids in corpus.train)
+    rows = first[0]
+    b = collate([seen[row] for row in rows])
+    loss = translator.loss(b.source, b.source_lengths, b.target, b.target_lengths)
+    assert task.targets(rows) == loss.tokens
+    torch.testing.assert_close(task.loss(rows, 0.0), loss.total)
+    task.batches(1)
+    assert task.train != seen
+    assert (task.batches(0), task.train) == (first, seen)  # as a resumed run draws it
+
+
 def test_validation_does_not_depend_on_the_batch(corpus: TokenCorpus[Pair]) -> None:
     torch.manual_seed(0)
     translator = build(sized("bahdanau", "tiny", len(corpus.tokens))).eval()
