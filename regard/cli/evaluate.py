@@ -12,7 +12,10 @@ from regard.cli.shared.numbers import Real, Whole
 from regard.errors import RegardError
 
 OPTIONS = {
-    "translate": ("pairs", "source", "target", "reverse", "beam", "length_penalty", "rouge"),
+    "translate": (
+        *("pairs", "source", "target", "reverse"),
+        *("beam", "length_penalty", "with", "rouge"),
+    ),
     "lm": ("text", "column"),
     "classify": ("data", "show"),
     "images": ("images",),
@@ -37,6 +40,11 @@ MOST_ASKED = 20
 @click.option("--reverse", is_flag=True, default=None, help="The table has the target first.")
 @click.option("--beam", type=Whole(1), help="Hypotheses kept; 5 unless given.")
 @click.option("--length-penalty", type=Real(0, 20), help="1 unless given.")
+@click.option(
+    "--with",
+    metavar="NAME|FOLDER",
+    help="Translator: another that proposes too, and both judge.",
+)
 @click.option(
     "--rouge", is_flag=True, default=None, help="Of summaries: ROUGE, and what is copied."
 )
@@ -93,6 +101,8 @@ def evaluate(model: str, json_to: str | None, **options: Any) -> None:
             )
     if task == "act":
         given = act_options(given)
+    if "with" in given:
+        given["beside"] = find_folder(given.pop("with"), "translate")
     from regard.train.tasks import evaluate as evaluation
     from regard.views.terminal.console import make_console
     from regard.views.terminal.scores import print_scores

@@ -19,6 +19,7 @@ from regard.cli.shared.output import (
     write_json_lines,
     write_trace_page,
 )
+from regard.cli.shared.together import check_together, translate_together
 from regard.errors import RegardError
 
 if TYPE_CHECKING:
@@ -37,6 +38,13 @@ INSTEAD = "write in the language that it translates from"
     show_default=True,
     metavar="NAME|FOLDER",
     help="A model that comes with regard, or a run folder of your own.",
+)
+@click.option(
+    "--with",
+    "beside",
+    multiple=True,
+    metavar="NAME|FOLDER",
+    help="Another that proposes too, and all judge; may be repeated.",
 )
 @click.option("--file", metavar="FILE", help="Translate its lines; - is standard input.")
 @click.option(
@@ -69,6 +77,7 @@ INSTEAD = "write in the language that it translates from"
 def translate(
     sentences: tuple[str, ...],
     model: str,
+    beside: tuple[str, ...],
     file: str | None,
     alignment: bool,
     pieces: bool,
@@ -93,6 +102,7 @@ def translate(
     regard translate "Können Sie mir helfen, diesen Satz zu übersetzen?" --alignment
     regard translate --model transformer --file german.txt > english.txt
     regard translate "Das ist schade." --n-best 3
+    regard translate --with transformer "Das ist schade."
     """
     texts = texts_of(sentences, file, "translate")
     drawn = {"temperature": temperature, "top_p": top_p, "seed": seed}
@@ -100,6 +110,12 @@ def translate(
     search["beam"] = _beam(beam, n_best, sample)
     check_single(len(texts), trace=trace_to, html=html_to, png=png, svg=svg)
     check_outputs(file, json=json_to, html=html_to, trace=trace_to, png=png, svg=svg)
+    if beside:
+        one = {"html": html_to, "png": png, "svg": svg, "trace": trace_to, "sample": sample}
+        layer, head = search.pop("layer"), search.pop("head")
+        check_together(**one, alignment=alignment, pieces=pieces, layer=layer, head=head)
+        translate_together((model, *beside), texts, n_best, json_to, INSTEAD, **search)
+        return
     if png or svg:
         from regard.views.picture.file import check_picture
 

@@ -14,6 +14,11 @@ import pytest
         (["nowhere"], "neither a folder nor a model that comes with regard"),
         (["bahdanau", "--data", "x"], "--data is not for a translator"),
         (["lstmn", "--beam", "3"], "it takes --text, --column"),
+        (["lstmn", "--with", "bahdanau"], "--with is not for a language model"),
+        (
+            ["bahdanau", "--with", "lstmn"],
+            "'lstmn' is a language model, and a translator is wanted",
+        ),
     ],
 )
 def test_refused_at_once(arguments: list[str], text: str) -> None:

@@ -114,7 +114,7 @@ def n_best_texts(
         order = sorted((i for i, s in enumerate(sources) if len(s)), key=lambda i: len(sources[i]))
         for first in range(0, len(order), batch):
             rows = order[first : first + batch]
-            padded = _padded(model, [sources[i].ids for i in rows])
+            padded = padded_rows(model, [sources[i].ids for i in rows])
             if sampling is None:
                 results = hypotheses(model, *padded, beam=beam, best=best, **search)
             else:
@@ -172,11 +172,11 @@ def _sources(tokens: Tokenizer, texts: Sequence[str], first: int) -> list[Pieces
     return sources
 
 
-def _padded(model: Translator, sources: list[list[int]]) -> tuple[Tensor, Tensor]:
-    """Sources (B, S) where the model is, and their lengths."""
-    lengths = torch.tensor([len(ids) for ids in sources])
-    padded = torch.zeros(len(sources), int(lengths.max()), dtype=torch.long)
-    for row, ids in enumerate(sources):
+def padded_rows(model: Translator, rows: Sequence[list[int]]) -> tuple[Tensor, Tensor]:
+    """Rows of ids (B, longest) where the model is, and their lengths."""
+    lengths = torch.tensor([len(ids) for ids in rows])
+    padded = torch.zeros(len(rows), int(lengths.max()), dtype=torch.long)
+    for row, ids in enumerate(rows):
         padded[row, : len(ids)] = torch.tensor(ids)
     device = next(model.parameters()).device
     return padded.to(device), lengths.to(device)
@@ -195,7 +195,7 @@ def _with_copies(
         rows = [i for i, each in enumerate(results) if place < len(each)]
         said = [[BOS, *results[i][place].ids, EOS] for i in rows]
         with evaluating(model):
-            copied = model.copies(source[rows], lengths[rows], _padded(model, said)[0])
+            copied = model.copies(source[rows], lengths[rows], padded_rows(model, said)[0])
         assert copied is not None
         for row, i in enumerate(rows):
             n, length = len(results[i][place].ids), int(lengths[i])

@@ -9,6 +9,7 @@ from typing import Any
 
 from regard.errors import RegardError
 from regard.models.reading import judge_sentence
+from regard.models.translators.together import judged_texts
 from regard.models.translators.translation import Translation, translate_texts
 from regard.store.folder import (
     RunFolder,
@@ -39,16 +40,27 @@ def measure_translator(
     beam: int = 5,
     length_penalty: float = 1.0,
     rouge: bool = False,
+    beside: Path | None = None,
     **files: Any,
 ) -> Figures:
-    """BLEU and chrF, as a whole and by sentence length; ``rouge``: of summaries."""
+    """BLEU and chrF, as a whole and by sentence length; ``rouge``: of summaries.
+
+    ``beside``: the folder of a second model, with which it speaks together.
+    """
+    if rouge and beside is not None:
+        raise RegardError("--rouge is of the summaries of one model: leave --with out")
     held = _pairs(run, name, **files)
     translator, tokens = load_translator(run.path)
     sources = [pair.source for pair in held.rows]
     references = [pair.target for pair in held.rows]
-    options = {"beam": beam, "length_penalty": length_penalty}
-    found = list(translate_texts(translator, tokens, sources, **options))
-    said = [translation.text for translation in found]
+    options: dict[str, Any] = {"beam": beam, "length_penalty": length_penalty}
+    found: list[Translation] = []
+    if beside is not None:
+        speakers = [(translator, tokens), load_translator(beside)]
+        said = [judged[0].text for judged in judged_texts(speakers, sources, **options)]
+    else:
+        found = list(translate_texts(translator, tokens, sources, **options))
+        said = [translation.text for translation in found]
     if rouge:
         own: Figures = {"sentences": len(sources), "empty": len(held.empty), "beam": beam}
         own |= _summaries(translator.config.model, sources, said, references)
