@@ -98,9 +98,9 @@ def judge(
         target, ends = padded_rows(model, [[BOS, *targets[i], EOS] for i in rows])
         with evaluating(model):
             logits = model(source, lengths, target[:, :-1])
-        chosen = logits.double().log_softmax(-1).gather(-1, target[:, 1:, None]).squeeze(-1)
+        chosen = logits.log_softmax(-1).gather(-1, target[:, 1:, None]).squeeze(-1)
         there = torch.arange(chosen.shape[1], device=chosen.device) < (ends - 1).unsqueeze(-1)
-        found = chosen.masked_fill(~there, 0).sum(-1) / (ends - 1) ** length_penalty
+        found = chosen.double().masked_fill(~there, 0).sum(-1) / (ends - 1) ** length_penalty
         for i, score in zip(rows, found.tolist(), strict=True):
             scores[i] = score
     return scores
