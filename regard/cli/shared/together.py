@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -66,15 +67,20 @@ def _as_dict(best: Sequence[Judged], models: Sequence[str]) -> dict[str, Any]:
     every = [
         {
             "text": one.text,
-            "score": round(one.score, 6),
+            "score": _number(one.score),
             "scores": [
-                {"model": model, "score": round(score, 6)}
+                {"model": model, "score": _number(score)}
                 for model, score in zip(models, one.scores, strict=True)
             ],
         }
         for one in best
     ]
     return every[0] | ({"n_best": every} if len(every) > 1 else {})
+
+
+def _number(score: float) -> float | None:
+    """As JSON can hold it: none where a model holds a text to be impossible."""
+    return round(score, 6) if math.isfinite(score) else None
 
 
 def _print(found: Iterator[list[Judged]], texts: int, scored: bool) -> None:

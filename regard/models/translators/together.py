@@ -9,6 +9,7 @@ own.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -52,7 +53,8 @@ def judged_texts(
 ) -> Iterator[list[Judged]]:
     """Of each text the ``best`` of what the models propose, ``beam`` translations each.
 
-    Of equal scores the one that an earlier model proposed comes first.
+    Of equal scores the one that an earlier model proposed comes first. What some model holds to be
+    impossible (a target longer than its source, word by word) is left out, unless that is all.
     """
     found = zip(
         *(
@@ -72,7 +74,8 @@ def judged_texts(
         for each, first in zip(proposals, several, strict=True):
             read = first[0][0].read
             judged = [Judged(text, next(scores), read) for text in each]
-            yield sorted(judged, key=lambda one: -one.score)[:best]
+            possible = [one for one in judged if one.score > -math.inf] or judged[:1]
+            yield sorted(possible, key=lambda one: -one.score)[:best]
 
 
 def _distinct(proposed: Sequence[Sequence[Translation]]) -> list[str]:

@@ -62,10 +62,25 @@ def test_the_search_scores_alike(name: str) -> None:
         assert scores == pytest.approx([found.score for found in best], abs=1e-3)
 
 
-def test_alone_it_is_the_one_model(model: Translator) -> None:
-    alone = list(judged_texts([(model, WORDS)], TEXTS, beam=3))
-    assert [len(each) for each in alone] == [1] * 5
-    assert alone[2][0].text == ""
+def test_alone_it_is_the_one_model() -> None:
+    speaker, texts = find_translator("bahdanau"), ["Das ist schade.", "", "Ich bin müde."]
+    alone = [[one.text for one in best] for best in judged_texts([speaker], texts, best=2)]
+    own = [[one.text for one in best] for best in n_best_texts(*speaker, texts, best=5)]
+    assert alone == [best[:2] for best in own]
+
+
+def test_what_a_model_holds_to_be_impossible_is_left_out() -> None:
+    """Word by word a target has as many tokens as its source at most."""
+    speakers = [(make(name, vocabulary=len(WORDS)).eval(), WORDS) for name in MODELS[:2]]
+    proposed = next(iter(n_best_texts(*speakers[1], ["mat"], beam=9, best=9)))
+    scores = judge(*speakers[0], [("mat", one.text) for one in proposed])
+    assert -math.inf in scores
+    (found,) = judged_texts(speakers, ["mat"], beam=9, best=18)
+    assert all(math.isfinite(score) for one in found for score in one.scores)
+    kept = {one.text for one in found}
+    assert not kept & {
+        one.text for one, score in zip(proposed, scores, strict=True) if score == -math.inf
+    }
 
 
 def test_all_proposals_are_judged_by_all() -> None:
