@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from regard.attention.private import one_dnn_product
+from regard.attention.private import one_dnn_ahead, one_dnn_product
 from regard.inside.ablate.blocks import standing_in
 from regard.inside.ablate.curves import curve_name
 from regard.inside.anatomy.linear import multiplies
@@ -34,7 +34,7 @@ class ProductRun:
 
 
 class FastProducts:
-    """The products of a network that oneDNN computes."""
+    """The products of a network that oneDNN computes: none, where it is the slower one."""
 
     def __init__(self, network: nn.Module) -> None:
         self.network = network
@@ -59,7 +59,7 @@ class FastProducts:
 
     def _find(self) -> None:
         small = torch.ones(1, 1)
-        if one_dnn_product(small, small, None) is None:
+        if not one_dnn_ahead() or one_dnn_product(small, small, None) is None:
             return
         once = {module: runs[0] for module, runs in self.runs.items() if len(runs) == 1}
         behind = {id(run.given): module for module, run in once.items() if not multiplies(module)}

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from regard.attention.private import one_dnn_ahead
 from regard.inside.ablate.engine import engine
 from regard.inside.ablate.products import FastProducts, Product, plain
 
@@ -26,6 +27,13 @@ class Gated(nn.Module):
         return found + before if self.looks else found
 
 
+@pytest.fixture
+def ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a processor where oneDNN is the faster one."""
+    monkeypatch.setattr("regard.inside.ablate.products.one_dnn_ahead", lambda: True)
+
+
+@pytest.mark.usefixtures("ahead")
 @pytest.mark.parametrize("looks", [False, True])
 @torch.inference_mode()
 def test_an_activation_goes_with_its_product(looks: bool) -> None:
@@ -73,7 +81,22 @@ def test_what_is_no_plain_product() -> None:
     assert not plain(changed)
 
 
+@pytest.mark.usefixtures("ahead")
 def test_the_engine_multiplies_so(trials: dict[str, Any]) -> None:
     with engine(trials["GPT2"]) as running:
         kinds = {type(module).__name__ for module, _ in running.products.known}
         assert kinds == {"Conv1D", "NewGELUActivation"}, "the words' matrix meets one position"
+
+
+@pytest.mark.parametrize(("capability", "expected"), [("AVX2", False), ("AVX512", True)])
+@torch.inference_mode()
+def test_the_slower_library_is_left_alone(
+    capability: str, expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
+    assert one_dnn_ahead() == expected
+    network = Gated(looks=False)
+    products = FastProducts(network)
+    with products.kept():
+        network(torch.randn(3, 3, 5))
+    assert bool(products.known) == expected
