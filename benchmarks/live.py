@@ -106,7 +106,7 @@ def compared(
 
 def cut_apart(page: Any, model: CarriedModel, texts: list[str]) -> int:
     """Lines that the page cuts in another way than Python does."""
-    source = CUT.replace("SCRIPT", script("wordpiece"))
+    source = CUT.replace("SCRIPT", script("runner"))  # it needs both kinds of tokenizer
     ours = page.evaluate(source, [vocabulary_data(model.tokenizer), texts])
     own = isinstance(model.tokenizer, Tokenizer)
     full = [text if text.strip() else "x" for text in texts]  # an empty text is refused elsewhere
