@@ -19,6 +19,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,7 @@ def main() -> None:
     teachers = {name: load_translator(find_folder(name, "translate")) for name in given.teacher}
     files = {name: Path(name).name for name in teachers}
     said = [
-        kept(folder / f"said-{files[name]}.json", lambda n=name: proposals(teachers[n], sources, n))
+        kept(folder / f"said-{files[name]}.json", partial(proposals, teachers[name], sources, name))
         for name in teachers
     ]
     offered = [
@@ -125,7 +126,7 @@ def main() -> None:
     ]
     asked = [(s, text) for s, texts in zip(sources, offered, strict=True) for text in texts]
     scores = [
-        kept(folder / f"judged-{files[name]}.json", lambda n=name: judged(teachers[n], asked, n))
+        kept(folder / f"judged-{files[name]}.json", partial(judged, teachers[name], asked, name))
         for name in teachers
     ]
     new = added(best(sources, offered, scores), data.train, [*data.valid, *data.test])
