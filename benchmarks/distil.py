@@ -111,11 +111,14 @@ def main() -> None:
     parser.add_argument("-o", dest="folder", required=True, type=Path, metavar="FOLDER")
     given = parser.parse_args()
     folder: Path = given.folder
+    files = {name: Path(name).name for name in given.teacher}
+    if len(set(files.values())) < len(given.teacher):
+        parser.error("every teacher needs a name of its own, the last of its folder's path")
+    together = "+".join(files.values())
     folder.mkdir(parents=True, exist_ok=True)
     data = Translate().read(PairsConfig(pairs=given.pairs, source_column=2, target_column=1))
     sources = list(dict.fromkeys(pair.source for pair in data.train))
     teachers = {name: load_translator(find_folder(name, "translate")) for name in given.teacher}
-    files = {name: Path(name).name for name in teachers}
     said = [
         kept(folder / f"said-{files[name]}.json", partial(proposals, teachers[name], sources, name))
         for name in teachers
@@ -126,7 +129,10 @@ def main() -> None:
     ]
     asked = [(s, text) for s, texts in zip(sources, offered, strict=True) for text in texts]
     scores = [
-        kept(folder / f"judged-{files[name]}.json", partial(judged, teachers[name], asked, name))
+        kept(
+            folder / f"judged-{files[name]}-of-{together}.json",  # they propose, so they are asked
+            partial(judged, teachers[name], asked, name),
+        )
         for name in teachers
     ]
     new = added(best(sources, offered, scores), data.train, [*data.valid, *data.test])
