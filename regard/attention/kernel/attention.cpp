@@ -95,9 +95,11 @@ struct Worker : Results {
     for (int64_t g = 0; g < groups; g += together) {
       int64_t heads = g + together <= groups ? together : groups - g;
       int64_t n = heads * (to - from);
+      int64_t unit = c.pooled_max && most_rows % c.cell_rows == 0 ? c.cell_rows : 1;  // whole cells
       int64_t blocks = (n + most_rows - 1) / most_rows;
       for (int64_t i = 0; i < blocks; ++i) {
-        int64_t start = n * i / blocks, stop = n * (i + 1) / blocks;
+        int64_t start = (n * i / blocks + unit - 1) / unit * unit;
+        int64_t stop = i + 1 < blocks ? (n * (i + 1) / blocks + unit - 1) / unit * unit : n;
         int64_t head = keys.head * groups + g + start / (to - from);
         int64_t i_query = from + start % (to - from);
         for (int64_t r = 0; r < stop - start; ++r) {

@@ -55,6 +55,24 @@ INLINE void halve(float* x, int n, Op op) {
   }
 }
 
+// The same of four vectors in registers, HALVINGS times; of less than a vector the first lanes count.
+template <int HALVINGS, class Op>
+INLINE void halve(Vec (&x)[4], Op op) {
+#pragma GCC unroll 8
+  for (int step = 1; step <= HALVINGS; ++step) {
+    int pairs = 4 >> step;
+#pragma GCC unroll 2
+    for (int i = 0; i < pairs; ++i) x[i] = op(evens(x[2 * i], x[2 * i + 1]), odds(x[2 * i], x[2 * i + 1]));
+    if (!pairs) x[0] = op(evens(x[0], x[0]), odds(x[0], x[0]));
+  }
+}
+
+inline void add_row(float* to, const float* x, int n) {
+  int j = 0;
+  for (; j + W <= n; j += W) store(to + j, load(to + j) + load(x + j));
+  for (; j < n; ++j) to[j] += x[j];
+}
+
 // The two maps of one head, and how to add a strip of rows to them.
 struct Pooled {
   float *greatest, *mean;  // (row cells, column cells)
@@ -66,6 +84,37 @@ struct Pooled {
     int64_t at = (b * c.heads + h) * ((queries + cell_rows - 1) / cell_rows) * across;
     greatest = c.pooled_max + at;
     mean = c.pooled_mean + at;
+  }
+
+  // Zeros in the row of cells that this query is in.
+  void clear(int64_t query) const {
+    int64_t at = query / cell_rows * across;
+    memset(greatest + at, 0, across * sizeof *greatest);
+    memset(mean + at, 0, across * sizeof *mean);
+  }
+
+  // How many of these columns `fill` can take.
+  int fillable(const Rows& rows) const {
+    bool halves = cell_columns == 2 || cell_columns == 4 || cell_columns == 8 || cell_columns == 16;
+    bool whole = halves && rows.from % cell_columns == 0;
+    return whole ? int(smaller_of(rows.columns, keys - rows.from)) / AT_ONCE * AT_ONCE : 0;
+  }
+
+  // `count` rows of cells from the one that begins with `query` on, of all their rows of weights, from
+  // `row` on, and the first `columns`; what each of these columns has in all is added to `received`,
+  // unless that is null.
+  void fill(int64_t query, const Rows& rows, int row, int count, int columns, float* received) const {
+    if (columns < across * cell_columns)
+      for (int64_t i = 0; i < count; ++i) clear(query + i * cell_rows);
+    for (int j = 0; j < columns; j += AT_ONCE) {
+      float* to = received ? received + rows.from + j : nullptr;
+      switch (cell_columns) {
+        case 2: fill<1>(query, rows, row, count, j, to); break;
+        case 4: fill<2>(query, rows, row, count, j, to); break;
+        case 8: fill<3>(query, rows, row, count, j, to); break;
+        case 16: fill<4>(query, rows, row, count, j, to); break;
+      }
+    }
   }
 
   // `sums` and `high` hold columns [from, from + columns) of rows in the same cells as `query`; W
@@ -84,8 +133,6 @@ struct Pooled {
     int cell = offset / each;
     float* peaks = greatest + row * across;
     float* means = mean + row * across;
-    if (query % cell_rows == 0)  // the first rows of these cells
-      memset(peaks, 0, across * sizeof *peaks), memset(means, 0, across * sizeof *means);
     if (each > 1) n = join(sums, high, n, each, offset - cell * each);
     float part = 1.0f / float(tall * cell_columns);
     int64_t ragged = keys % cell_columns;
@@ -111,18 +158,68 @@ struct Pooled {
   }
 
  private:
-  // Runs of `each` columns become one, the first of them begun `lead` columns ago; how many.
+  static constexpr int AT_ONCE = 4 * W;  // columns
+
+  template <int HALVINGS>
+  void fill(int64_t query, const Rows& rows, int row, int count, int j, float* received) const {
+    constexpr int CELLS = AT_ONCE >> HALVINGS, STEP = CELLS < W ? CELLS : W;
+    const float* from = rows.weights + row * rows.stride + j;
+    const float* inverse = rows.inverse + row;
+    int64_t at = query / cell_rows * across + ((rows.from + j) >> HALVINGS);
+    Vec got[4] = {}, part = all(1.0f / float(cell_rows * cell_columns));
+    for (int g = 0; g < count; ++g, at += across) {
+      Vec total[4] = {}, high[4] = {};
+      for (int m = 0; m < cell_rows; ++m, from += rows.stride, ++inverse)
+#pragma GCC unroll 4
+        for (int i = 0; i < 4; ++i) {
+          Vec a = load(from + i * W) * all(*inverse);
+          total[i] += a;
+          high[i] = larger(high[i], a);
+        }
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; ++i) got[i] += total[i];
+      halve<HALVINGS>(total, [](Vec a, Vec b) { return a + b; });
+      halve<HALVINGS>(high, [](Vec a, Vec b) { return larger(a, b); });
+#pragma GCC unroll 4
+      for (int i = 0; i < CELLS / STEP; ++i) {
+        Vec m = total[i] * part, peak = m == m ? high[i] : m;  // a NaN is not hidden by the maximum
+        memcpy(mean + at + i * W, &m, STEP * sizeof *mean);
+        memcpy(greatest + at + i * W, &peak, STEP * sizeof *greatest);
+      }
+    }
+    if (!received) return;
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) store(received + i * W, load(received + i * W) + got[i]);
+  }
+
+  // Runs of `each` columns become one, the first of them begun `lead` columns ago; how many. Where they
+  // are short, every column gets the run that begins with it, and every `each`-th is kept.
   static int join(float* sums, float* high, int n, int each, int lead) {
-    int cells = 0;
-    for (int i = 0, end = each - lead; i < n; end += each) {
+    for (int i = n; i < n + W; ++i) sums[i] = high[i] = 0;
+    int cells = 0, i = 0;
+    auto run = [&](int end) {
       float total = 0, peak = 0;
-      for (; i < end && i < n; ++i) {
+      for (; i < end; ++i) {
         total += sums[i];
         peak = peak > high[i] ? peak : high[i];
       }
       sums[cells] = total;
       high[cells++] = peak;
+    };
+    if (lead) run(int(smaller_of(n, each - lead)));
+    if (each <= W) {
+      for (int j = i; j < n; j += W) {
+        Vec total = load(sums + j), peak = load(high + j);
+        for (int k = 1; k < each; ++k) {
+          total += load(sums + j + k);
+          peak = larger(peak, load(high + j + k));
+        }
+        store(sums + j, total);
+        store(high + j, peak);
+      }
+      for (; i < n; i += each, ++cells) sums[cells] = sums[i], high[cells] = high[i];
     }
+    while (i < n) run(int(smaller_of(n, i + each)));
     return cells;
   }
 
@@ -145,11 +242,5 @@ struct Pooled {
 
   static int64_t smaller_of(int64_t a, int64_t b) { return a < b ? a : b; }
 };
-
-inline void add_row(float* to, const float* x, int n) {
-  int j = 0;
-  for (; j + W <= n; j += W) store(to + j, load(to + j) + load(x + j));
-  for (; j < n; ++j) to[j] += x[j];
-}
 
 }  // namespace

@@ -125,22 +125,52 @@ struct Results : Scores {
     return sum(nothing) == 0 && (all_of >= SMALL_SUM || most(size) >= SMALL);
   }
 
-  // Received attention and pooled maps, for runs of rows of one head and one row of cells.
+  // Received attention and pooled maps, for runs of rows of one head.
   void gather(const Rows& all_rows, int rows) {
-    int columns = least_of(all_rows.columns, int(c.keys) - all_rows.from);
     bool single = c.pooled_max && c.cell_rows == 1 && c.cell_columns == 1;
-    int64_t tall = c.pooled_max && !single ? c.cell_rows : c.queries;
     for (int r = 0, n; r < rows; r += n) {
-      for (n = 1; r + n < rows && head_of[r + n] == head_of[r]; ++n)
-        if (query_of[r + n] / tall != query_of[r] / tall) break;
+      for (n = 1; r + n < rows && head_of[r + n] == head_of[r];) ++n;
+      float* received = c.received ? received_base + (b * c.heads + head_of[r]) * c.keys : nullptr;
+      if (c.pooled_max && !single) {
+        pool(all_rows, r, n, received);
+        continue;
+      }
       if (single)
         Pooled(c, b, head_of[r]).copy(query_of[r], all_rows, r, n, sums);
       else
-        down(all_rows, r, n, sums, c.pooled_max ? greatest : nullptr);
-      if (c.received)
-        add_row(received_base + (b * c.heads + head_of[r]) * c.keys + all_rows.from, sums, columns);
-      if (c.pooled_max && !single)
-        Pooled(c, b, head_of[r]).add(query_of[r], all_rows.from, columns, sums, greatest);
+        down(all_rows, r, n, sums, nullptr);
+      if (received) receive(all_rows, received);
+    }
+  }
+
+  void receive(const Rows& part, float* received) const {
+    add_row(received + part.from, sums, columns_of(part));
+  }
+
+  int columns_of(const Rows& part) const { return least_of(part.columns, int(c.keys) - part.from); }
+
+  // Rows of cells that are whole are filled together, as far as that goes; the others one by one.
+  void pool(const Rows& all_rows, int row, int rows, float* received) {
+    Pooled map(c, b, head_of[row]);
+    int tall = int(c.cell_rows), end = row + rows, filled = map.fillable(all_rows);
+    int first = row + (tall - int(query_of[row] % tall)) % tall;
+    int behind = filled && first < end ? first + (end - first) / tall * tall : first;
+    if (first < behind)
+      map.fill(query_of[first], all_rows, first, (behind - first) / tall, filled, received);
+    Rows rest = {all_rows.weights + filled, all_rows.stride, all_rows.from + filled,
+                 all_rows.columns - filled, all_rows.inverse};
+    for (int r = row, n; r < end; r += n) {
+      n = least_of(end - r, tall - int(query_of[r] % tall));
+      bool inside = r >= first && r < behind;
+      if (inside && !rest.columns) {
+        n = behind - first;
+        continue;
+      }
+      if (!inside && query_of[r] % tall == 0) map.clear(query_of[r]);
+      const Rows& part = inside ? rest : all_rows;
+      down(part, r, n, sums, greatest);
+      if (received) receive(part, received);
+      map.add(query_of[r], part.from, columns_of(part), sums, greatest);
     }
   }
 

@@ -94,7 +94,12 @@ def close(ours: Tensor | None, theirs: Tensor, most: float) -> None:
 
 
 @settings(max_examples=120)
-@given(cases(), st.sampled_from([0, 1, 3, 8, 13, 32]), st.integers(0, 9), st.integers(1, 2))
+@given(
+    cases(),
+    st.sampled_from([0, 1, 3, 8, 13, 32]),
+    st.sampled_from([0, 1, 2, 3, 5, 7, 9, 33, 64]),
+    st.integers(1, 2),
+)
 def test_every_variant_is_the_definition(
     kernels: list[Kernel], case: Case, top: int, cells: int, threads: int
 ) -> None:
@@ -132,6 +137,30 @@ def check(
     if grid is not None:
         for pool, reduce in ((found.pooled_max, torch.amax), (found.pooled_mean, torch.mean)):
             close(pool, pooled(weights, grid, reduce), most)
+
+
+@pytest.mark.parametrize("mask", [None, causal(), window(41, 7)])
+@pytest.mark.parametrize("tokens", [97, 128, 192, 256, 331, 512])
+def test_cells_of_every_size(kernels: list[Kernel], tokens: int, mask: Mask | None) -> None:
+    """Two to eight weights wide: those that are halved in registers, and the others."""
+    torch.manual_seed(tokens)
+    query, key, value = (torch.randn(1, 2, tokens, 8) for _ in range(3))
+    query[0, 1, 5] = math.nan
+    case, wanted = Case(query, key, value, Rule(8**-0.5, mask)), Wanted(received=True, cells=64)
+    _, weights = weights_of(case)
+    grid = wanted.grid(tokens, tokens)
+    assert grid is not None
+    for kernel in kernels:
+        _, found = run(kernel, *case[:3], case.rule, wanted)
+        assert found is not None
+        close(found.received[:, 0], weights[:, 0].sum(-2), 2e-5)  # type: ignore[index]
+        for pool, reduce in ((found.pooled_max, torch.amax), (found.pooled_mean, torch.mean)):
+            expected = pooled(weights, grid, reduce)
+            assert pool is not None
+            close(pool[:, 0], expected[:, 0], 2e-6)
+            row = 5 // grid.rows
+            close(pool[:, 1, row + 1 :], expected[:, 1, row + 1 :], 2e-6)
+            assert pool[0, 1, row, 0].isnan(), "a maximum does not hide what is no number"
 
 
 def test_every_variant_is_the_rules_twin(kernels: list[Kernel]) -> None:
