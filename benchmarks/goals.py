@@ -69,7 +69,6 @@ RUNS = (
     Run("page", (60, 60)),
     Run("live", (120, 40), "", "--sentences 12 --lines 500"),
     Run("serve", (90, 90)),
-    Run("recall", (60, 60)),
 )
 PATIENCE = 5
 """A benchmark that takes so many times as long as it should is ended."""
