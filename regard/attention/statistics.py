@@ -80,7 +80,7 @@ def in_blocks(query: Tensor, key: Tensor, rule: Rule, wanted: Wanted) -> Statist
         lse[:, here] = row_lse
         if entropy is not None:
             mean = torch.linalg.vecdot(weights, scores)
-            entropy[:, here] = (row_lse - mean).nan_to_num_(0, neginf=0).clamp_min_(0)
+            entropy[:, here] = (row_lse - mean).masked_fill_(row_lse == -math.inf, 0).clamp_min_(0)
         if received is not None:
             received[:, slice(*columns)] += weights.sum(-2)
         if top is not None and where is not None:

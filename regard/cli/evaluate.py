@@ -43,7 +43,8 @@ MOST_ASKED = 20
 @click.option(
     "--with",
     metavar="NAME|FOLDER",
-    help="Translator: another that proposes too, and both judge.",
+    multiple=True,
+    help="Translator: another that proposes too, and all judge.",
 )
 @click.option(
     "--rouge", is_flag=True, default=None, help="Of summaries: ROUGE, and what is copied."
@@ -89,7 +90,7 @@ def evaluate(model: str, json_to: str | None, **options: Any) -> None:
     check_outputs(*read, json=json_to)
     folder = find_folder(model)
     task = RunFolder(folder).read_config().get("task")
-    given = {name: value for name, value in options.items() if value is not None}
+    given = {name: value for name, value in options.items() if value not in (None, ())}
     if task not in OPTIONS:
         raise RegardError(f"{model!r} holds a {task!r} run, which cannot be evaluated")
     for name in given:
@@ -102,7 +103,7 @@ def evaluate(model: str, json_to: str | None, **options: Any) -> None:
     if task == "act":
         given = act_options(given)
     if "with" in given:
-        given["beside"] = find_folder(given.pop("with"), "translate")
+        given["beside"] = [find_folder(name, "translate") for name in given.pop("with")]
     from regard.train.tasks import evaluate as evaluation
     from regard.views.terminal.console import make_console
     from regard.views.terminal.scores import print_scores

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 
 from regard.recurrent.scan.product import add_product, product, product_type
 
@@ -95,7 +96,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
         targets: Tensor,
         smoothing: float,
     ) -> Tensor:
-        wanted = ctx.needs_input_grad[0] or ctx.needs_input_grad[1]
+        wanted = any(ctx.needs_input_grad)
         size = weight.shape[0]
         total = torch.zeros((), dtype=torch.float64, device=features.device)
         d_features = torch.empty_like(features) if wanted else None
@@ -126,6 +127,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
         return total.to(bias.dtype)
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         d_features, d_weight, d_bias = ctx.saved_tensors
         by = grads[0]

@@ -8,17 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from regard.errors import FileError, nearest
 from regard.files import write_text
-from regard.store.folder import (
-    SHIPPED,
-    TOKENS,
-    RunFolder,
-    kind_of,
-    load_language_model,
-    load_translator,
-)
+from regard.store.folder import SHIPPED, TOKENS, RunFolder, kind_of, load_translator
 
 if TYPE_CHECKING:
-    from regard.models.language import LanguageModel
     from regard.models.translators.base import Translator
     from regard.pieces.tokenizer import Tokenizer
 
@@ -38,11 +30,6 @@ def names(task: str | None = None) -> list[str]:
 def find_translator(name: str | os.PathLike[str]) -> tuple[Translator, Tokenizer]:
     """The translator called ``name``, or the one of that run folder."""
     return load_translator(find_folder(name, "translate"))
-
-
-def find_language_model(name: str | os.PathLike[str]) -> tuple[LanguageModel, Tokenizer]:
-    """The language model called ``name``, or the one of that run folder."""
-    return load_language_model(find_folder(name, "lm"))
 
 
 def find_folder(name: str | os.PathLike[str], task: str | None = None) -> Path:

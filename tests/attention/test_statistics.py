@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 import regard.attention.statistics as module
-from regard.attention import causal
+from regard.attention import Mask, causal
 from regard.attention.rule import Rule
 from regard.attention.statistics import in_blocks, largest, statistics
 from regard.attention.wanted import EVERYTHING, PoolGrid, Statistics, Wanted
@@ -105,3 +105,14 @@ def test_no_keys_at_all() -> None:
 def test_heads_that_cannot_be_shared() -> None:
     with pytest.raises(ShapeError, match="a multiple of key heads, got 3 and 2"):
         statistics(torch.zeros(3, 4, 2), torch.zeros(2, 4, 2), Rule(1.0), Wanted())
+
+
+def test_the_entropy_of_a_query_that_is_no_number_is_none_either() -> None:
+    query, key = torch.randn(1, 4, 8), torch.randn(1, 7, 8)
+    query[0, 1, 3] = math.nan
+    mask = Mask(allowed=torch.ones(4, 7, dtype=torch.bool).index_fill(0, torch.tensor(3), False))
+    for of in (in_blocks, statistics):
+        found = of(query, key, Rule(0.3, mask), Wanted(entropy=True))
+        assert found.entropy is not None
+        assert found.entropy[0].isnan().tolist() == [False, True, False, False]
+        assert float(found.entropy[0, 3]) == 0

@@ -81,3 +81,19 @@ def test_untied_words_are_three() -> None:
     ids = torch.tensor([3, 7])
     assert not torch.equal(apart.source(ids), apart.target(ids))
     assert apart.logits(torch.zeros(2, 3)).shape == (2, 11)
+
+
+def test_a_bias_alone_can_train() -> None:
+    x, weight, bias, targets = parts()
+    still = x.detach(), weight.detach()
+    (ours,) = torch.autograd.grad(linear_cross_entropy(*still, bias, targets), bias)
+    theirs = F.cross_entropy(still[0] @ still[1].t() + bias, targets, reduction="sum")
+    torch.testing.assert_close(ours, *torch.autograd.grad(theirs, bias))
+
+
+def test_a_second_derivative_is_refused() -> None:
+    x, weight, bias, targets = parts()
+    loss = linear_cross_entropy(x, weight, bias, targets)
+    (first,) = torch.autograd.grad(loss**2, x, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        first.sum().backward()

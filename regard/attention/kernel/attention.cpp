@@ -188,7 +188,8 @@ struct Worker : Results {
       if (x.raw)
         x.settled = true;
       else
-        for (int r = x.row; r < x.row + x.n; ++r) referred[r] = true;
+        for (int r = x.row; r < x.row + x.n; ++r)  // the others have met no key yet
+          referred[r] |= most_of(start, first[r]) < least_of(stop, last[r]);
     }
   }
 

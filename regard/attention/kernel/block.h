@@ -14,7 +14,6 @@ constexpr int ROWS = 48;     // queries in a block, at most
 constexpr int CHUNK = 512;   // keys met at a time
 constexpr int PANELS = ROWS;
 constexpr int64_t WHOLE_ROWS = 192 << 10;  // weights kept at a time: 768 kB, in the second cache
-constexpr float LOG2E = 1.4426950408889634f;
 
 INLINE int least_of(int a, int b) { return a < b ? a : b; }
 INLINE int most_of(int a, int b) { return a > b ? a : b; }

@@ -20,7 +20,6 @@ using regard::Gradient;
 using regard::Plan;
 
 constexpr int ROWS = 48;  // queries in a block, at most
-constexpr float LOG2E = 1.4426950408889634f;
 
 INLINE int least_of(int a, int b) { return a < b ? a : b; }
 INLINE int most_of(int a, int b) { return a > b ? a : b; }

@@ -13,6 +13,7 @@ from regard.attention.wanted import PoolGrid, Statistics, Wanted
 
 DTYPES = {torch.float32: 0, torch.float16: 1, torch.bfloat16: 2}
 UNBOUNDED = 1 << 40
+"""Further than any key is; larger numbers would not fit when places are added to them."""
 
 
 def usable(
@@ -90,8 +91,8 @@ def describe(
         queries=queries,
         keys=keys,
         width=width,
-        before=UNBOUNDED if before is None else before,
-        after=UNBOUNDED if after is None else after,
+        before=_within(before),
+        after=_within(after),
         threads=torch.get_num_threads(),
         scale=rule.scale,
     )
@@ -107,6 +108,10 @@ def describe(
         kept.append(rule.bias.detach().float().expand(batch, heads, queries, keys))
         call.bias = array(kept[-1])
     return call, kept
+
+
+def _within(reach: int | None) -> int:
+    return UNBOUNDED if reach is None else max(-UNBOUNDED, min(reach, UNBOUNDED))
 
 
 def floats(*shape: int) -> Tensor:

@@ -170,6 +170,8 @@ INLINE float most(Vec x) {
 }
 #endif
 
+constexpr float LOG2E = 1.4426950408889634f;
+
 // 2^t for t = x * factor in [-126, 127], within 2e-7: 2^n by the exponent's bits, 2^f on [-0.5, 0.5] by a
 // polynomial (least largest relative error with 2^0 = 1). Not for a NaN: its bits may make it a number.
 INLINE Vec exp2_of_product(Vec x, Vec factor) {

@@ -6,8 +6,6 @@
 
 namespace {
 
-constexpr float LOG2E = 1.44269504f;
-
 // softmax(scale * score), in place.
 inline void weigh(float* scores, int64_t n, float scale) {
   float high = -INFINITY;

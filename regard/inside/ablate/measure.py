@@ -48,8 +48,10 @@ class Likelihood(Measured):
 
     def divergences(self, output: Tensor) -> list[float | None]:
         after = output.double().log_softmax(-1)
-        apart = (self.before.exp() * (self.before - after)).sum(-1).mean(-1)
-        return [max(0.0, float(one)) for one in apart]
+        possible = self.before > -math.inf  # 0 log 0 is 0
+        each = self.before.exp() * (self.before - after)
+        apart = each.where(possible | self.before.isnan(), 0).sum(-1).mean(-1)
+        return [None if math.isnan(one) else max(0.0, one) for one in apart.tolist()]
 
 
 class Cosine(Measured):

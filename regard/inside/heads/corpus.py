@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from regard.attention.wanted import Wanted
-from regard.errors import DataError, FileError, RegardError, UnknownWordError
+from regard.errors import DataError, FileError, ModelError, RegardError, UnknownWordError
 from regard.files import opened, share_read, write_text
 from regard.inside.heads.entries import MOST, weights_between
 from regard.inside.heads.kinds import Tally, scored
@@ -334,6 +334,11 @@ def _decode(line: bytes, number: int, path: str) -> str:
 
 def whole(numbers: Tensor) -> Whole:
     """Multiples of 1 / UNIT."""
+    if not bool(numbers.isfinite().all()):
+        raise ModelError(
+            "what is summed over the lines must be finite numbers, got NaN or infinity in a line: "
+            "the model overflows in its dtype, or its weights are damaged"
+        )
     found: Whole = (numbers.double().cpu() * UNIT).round().long().numpy()
     return found
 

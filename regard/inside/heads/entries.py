@@ -50,7 +50,7 @@ def seen_counts(item: Item, among: Tensor | None = None) -> Tensor:
     device = item.query.device
     chosen = torch.ones(keys, device=device) if among is None else among.to(device).float()
     allowed = None if item.rule.mask is None else item.rule.mask.allowed
-    if allowed is not None and allowed.numel() == keys:  # the same keys for every query
+    if allowed is not None and allowed.shape[-1] == allowed.numel() == keys:  # as for every query
         chosen, allowed = chosen * allowed.to(device).flatten(), None
     if item.weights is None and allowed is None:
         before, after = (None, None) if item.rule.mask is None else item.rule.mask.reach

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.mask import Mask
+from regard.attention.rule import NOTHING, softmax
 from regard.inside.observe.call import Call
 
 ROWS = 4
@@ -73,9 +74,10 @@ def weights_of(call: Call, rows: Tensor) -> Tensor:
         scores = (scores / rule.softcap).tanh() * rule.softcap
     if rule.bias is not None:
         scores = scores + _rows_of(rule.bias, rows)
+        scores = scores.masked_fill(scores <= NOTHING, -math.inf)
     if rule.mask is not None:
         scores = scores.masked_fill(~_allowed(rule.mask, rows, queries, keys), -math.inf)
-    return scores.softmax(-1).nan_to_num(0)
+    return softmax(scores)
 
 
 def _grouped(x: Tensor, call: Call) -> Tensor:

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from regard.attention.kernel.layout import RowsLayout
 from regard.attention.kernel.library import Kernel, kernel
+from regard.attention.kernel.run import floats
 from regard.attention.kernel.search import MOST_STEPS, FoundPath, search
 from regard.attention.kernel.weights import PackedNetwork, wanted_weights
 from regard.attention.private import hooked_everywhere, untouched, version, watched
@@ -97,7 +98,7 @@ class Native:
 
     def start(self, source: Tensor, lengths: Tensor) -> NativeState:
         """Read the sources: what the decoder needs of them."""
-        sizes = lengths.numpy()
+        sizes = lengths.long().numpy()
         first = np.concatenate(([0], sizes.cumsum()))
         tokens = _real(source, lengths)
         memory = self.run(self.packed.encoder, tokens, first, RowsLayout(), int(sizes.max()))
@@ -121,8 +122,8 @@ class Native:
     ) -> Tensor:
         """What the network makes of ``tokens`` (rows,), up to position ``longest``."""
         positions = self.positions(longest)
-        out = torch.empty(len(tokens), network.network.out)
-        tokens = tokens.contiguous()
+        out = floats(len(tokens), network.network.out)
+        tokens = tokens.long().contiguous()
         rows.network, rows.tokens, rows.first = (
             network.pointer,
             tokens.data_ptr(),
@@ -142,14 +143,14 @@ class Native:
         self, source: Tensor, lengths: Tensor, limits: Array, wanted: SearchOptions
     ) -> list[list[Hypothesis]] | None:
         """As :meth:`Translator.search`."""
-        sizes = lengths.numpy()
+        sizes = lengths.long().numpy()
         found = search(
             self.it,
             (self.packed.encoder, self.packed.decoder),
             self.positions(int(max(sizes.max(), limits.max()))),
             _real(source, lengths),
             sizes,
-            limits,
+            np.ascontiguousarray(limits, np.int64),
             beam=wanted.beam,
             best=wanted.best,
             penalty=wanted.length_penalty,
@@ -176,8 +177,8 @@ def _hypothesis(path: FoundPath, looks: bool) -> Hypothesis:
 
 def _real(source: Tensor, lengths: Tensor) -> Tensor:
     """The tokens of all sources, one behind the other, without padding."""
-    rows = real_rows(lengths, source.shape[1])
-    return source.flatten() if rows is None else source.flatten().index_select(0, rows)
+    rows, tokens = real_rows(lengths, source.shape[1]), source.long().flatten()
+    return tokens if rows is None else tokens.index_select(0, rows)
 
 
 @dataclass(kw_only=True)
@@ -209,10 +210,10 @@ class NativeState(DecoderState):
         """As :meth:`Translator.step`."""
         native, count = self.native, self.sentences * self.beams
         decoder = native.packed.decoder
-        self.written.append(torch.empty(count, decoder.network.kept))
+        self.written.append(floats(count, decoder.network.kept))
         written = np.array([made.data_ptr() for made in self.written], np.int64)
         at_once = np.array([made.shape[0] for made in self.written], np.int64)
-        weights = torch.zeros(count, self.longest)
+        weights = floats(count, self.longest).zero_()
         rows = RowsLayout(
             position=self.position,
             written=written.ctypes.data,

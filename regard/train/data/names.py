@@ -63,5 +63,7 @@ def _renamed(pair: Pair, small: set[str], draw: random.Random) -> Pair:
     ]
     if not names:
         return pair
-    old, new = re.compile(rf"\b{draw.choice(names)}\b"), made_up(draw, small)
+    letter = r"[^\W\d_]"  # as words are found: a digit or an underscore ends one
+    old = re.compile(rf"(?<!{letter}){draw.choice(names)}(?!{letter})")
+    new = made_up(draw, small)
     return Pair(old.sub(new, pair.source), old.sub(new, pair.target), pair.number)

@@ -72,6 +72,7 @@ def find_rate(
         note(line)
     seed_all(chosen.train.seed)
     model = job.build(job.shaped(chosen.model, job.decided(corpus)))
+    job.prepare(model, corpus, chosen.data, note)
     if still := freeze(model, chosen.train.freeze):
         note(still)
     return search(job.make_task(model, corpus, chosen), chosen.train)
@@ -116,7 +117,8 @@ def _update(
     for group in optimizer.param_groups:
         group["lr"] = rate
     optimizer.zero_grad()
-    loss = task.loss(rows, config.smoothing) / task.targets(rows)
+    with torch.autocast("cpu", torch.bfloat16, enabled=config.precision == "bfloat16"):
+        loss = task.loss(rows, config.smoothing) / task.targets(rows)
     loss.backward()
     nn.utils.clip_grad_norm_(task.model.parameters(), config.clip or math.inf)
     optimizer.step()

@@ -79,7 +79,8 @@ def ranked(scorer: Ranker, trials: Sequence[LeftOut], again: bool) -> Ranks:
         some = order[start : start + AT_ONCE]
         for i, scores in zip(some, scorer.scores([trials[i].before for i in some]), strict=True):
             had, right = trials[i]
-            better = allowed(scores, [] if again else had) >= scores[right]
+            worse = allowed(scores, [] if again else had) < scores[right]  # what is NaN is not
+            better = ~worse
             better[right] = False
             found[i] = 1 + better.sum()
     return Ranks(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -40,14 +41,14 @@ def measure_translator(
     beam: int = 5,
     length_penalty: float = 1.0,
     rouge: bool = False,
-    beside: Path | None = None,
+    beside: Sequence[Path] = (),
     **files: Any,
 ) -> Figures:
     """BLEU and chrF, as a whole and by sentence length; ``rouge``: of summaries.
 
-    ``beside``: the folder of a second model, with which it speaks together.
+    ``beside``: the folders of other models, with which it speaks together.
     """
-    if rouge and beside is not None:
+    if rouge and beside:
         raise RegardError("--rouge is of the summaries of one model: leave --with out")
     held = _pairs(run, name, **files)
     translator, tokens = load_translator(run.path)
@@ -55,8 +56,8 @@ def measure_translator(
     references = [pair.target for pair in held.rows]
     options: dict[str, Any] = {"beam": beam, "length_penalty": length_penalty}
     found: list[Translation] = []
-    if beside is not None:
-        speakers = [(translator, tokens), load_translator(beside)]
+    if beside:
+        speakers = [(translator, tokens), *map(load_translator, beside)]
         said = [judged[0].text for judged in judged_texts(speakers, sources, **options)]
     else:
         found = list(translate_texts(translator, tokens, sources, **options))

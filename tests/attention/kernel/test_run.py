@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import multiprocessing
+import sys
 import threading
 from typing import Any, NamedTuple
 
@@ -220,6 +221,46 @@ def test_adversarial_scores(kernels: list[Kernel], what: str, keys: int) -> None
         for name in ("lse", "top_weights", "received", "pooled_max", "pooled_mean"):
             got, expected = getattr(ours, name)[0], getattr(theirs, name)
             torch.testing.assert_close(got, expected, atol=2e-5, rtol=2e-5)
+
+
+def test_a_row_whose_first_keys_come_late_and_score_low(kernels: list[Kernel]) -> None:
+    """Its panel's other rows have met keys before it has, with scores that need no reference."""
+    torch.manual_seed(0)
+    query, key, value = (
+        torch.ones(1, 2, 5, 4),
+        torch.randn(1, 1, 1024, 4),
+        torch.randn(1, 1, 1024, 4),
+    )
+    key[:, :, 512:] = -250
+    allowed = torch.zeros(1, 2, 1, 1024, dtype=torch.bool)
+    allowed[0, 0, 0, :512] = allowed[0, 1, 0, 512:] = True
+    two = Case(query, key, value, Rule(0.5, Mask(allowed=allowed)))
+    some = torch.zeros(700, dtype=torch.bool)
+    some[:10] = some[600:] = True
+    key = torch.randn(1, 1, 700, 4)
+    key[:, :, 600:] = -250
+    mask = Mask(before=595, causal=True, allowed=some)
+    one = Case(torch.ones(1, 1, 700, 4), key, torch.randn(1, 1, 700, 4), Rule(0.5, mask))
+    for case in (two, one):
+        scores, weights = weights_of(case)
+        groups = case.query.shape[1] // case.key.shape[1]
+        expected = weights @ case.value.double().repeat_interleave(groups, 1)
+        for kernel in kernels:
+            context, found = run(kernel, *case, Wanted(top=3))
+            assert found is not None
+            close(context, expected, 2e-5)
+            close(found.lse, scores.logsumexp(-1), 1e-6)
+
+
+def test_a_reach_beyond_all_numbers(kernels: list[Kernel]) -> None:
+    query = torch.randn(1, 2, 11, 8)
+    for kernel in kernels:
+        for reach in (sys.maxsize, 2**80):
+            far, _ = run(kernel, query, query, query, Rule(0.5, window(3, reach)))
+            expected, _ = run(kernel, query, query, query, Rule(0.5, window(3, 11)))
+            assert far is not None
+            assert expected is not None
+            assert torch.equal(far, expected)
 
 
 def test_of_equal_weights_the_first_keys_are_the_top(kernels: list[Kernel]) -> None:

@@ -55,6 +55,9 @@ def test_several_models_are_evaluated(run: Path) -> None:
     assert done.returncode == 0, done.stderr
     alone = regard("evaluate", run, "--json", "-")
     assert json.loads(done.stdout) == json.loads(alone.stdout)
+    done = regard("evaluate", run, "--with", run, "--with", "nobody", "--json", "-")
+    assert done.returncode == 2
+    assert "nobody" in done.stderr, "every one of them counts"
     done = regard("evaluate", run, "--with", run, "--rouge")
     assert (done.returncode, done.stderr) == (
         2,

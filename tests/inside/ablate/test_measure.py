@@ -45,3 +45,11 @@ def test_rank_correlation() -> None:
     assert rank_correlation([0, 5, 5, 9], [1, 2, 3, 4]) == pytest.approx(4.5 / math.sqrt(4.5 * 5))
     assert rank_correlation([1, 2], [1, 2]) is None
     assert rank_correlation([1, 1, 1], [1, 2, 3]) is None
+
+
+def test_a_word_that_was_impossible_counts_nothing_and_no_number_is_none() -> None:
+    measured = Likelihood(torch.tensor([[[1.0, 2.0, -math.inf]]]), [0], "logprob")
+    possible = Likelihood(torch.tensor([[[1.0, 2.0]]]), [0], "logprob")
+    after = torch.tensor([[[5.0, -3.0, -math.inf]]])
+    assert measured.divergences(after) == pytest.approx(possible.divergences(after[..., :2]))
+    assert measured.divergences(torch.full((1, 1, 3), math.nan)) == [None]

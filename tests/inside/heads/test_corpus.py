@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import os
 import random
 import signal
@@ -14,9 +15,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import regard.inside.heads.corpus as module
-from regard.errors import DataError, FileError, RegardError
+from regard.errors import DataError, FileError, ModelError, RegardError
 from regard.inside.heads.corpus import CorpusState, rank_corpus
 from regard.inside.look.look import look
 from regard.inside.textmodel import TextModel, load
@@ -207,3 +209,12 @@ def test_ctrl_c_leaves_what_was_finished(folder: Path, tmp_path: Path) -> None:
     lines = json.loads(state.read_text())["lines"]
     assert 0 < lines < 200_000
     assert json.loads(out.read_text())["tokens"] == 8 * lines
+
+
+def test_a_line_that_gives_no_numbers_is_refused() -> None:
+    assert module.whole(torch.tensor([1.0])).tolist() == [module.UNIT]
+    for bad in (math.nan, math.inf):
+        with pytest.raises(
+            ModelError, match=r"must be finite numbers, got NaN or infinity in a line"
+        ):
+            module.whole(torch.tensor([bad, 1.0]))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from regard.attention import Mask
+from regard.attention.rule import Rule
 from regard.attention.statistics import statistics
 from regard.attention.wanted import Wanted
 from regard.inside.heads.entries import seen_counts, visible, weights_between, without_keys
+from regard.inside.observe.layer import Item
 from tests.inside.heads.cases import Case, cases
 
 
@@ -39,6 +44,14 @@ def test_how_many_keys_a_query_sees(case: Case) -> None:
     assert torch.equal(seen_counts(case.item).expand(1, n)[0], case.seen[0].sum(-1).float())
     counted = seen_counts(case.item, among).expand(1, n)[0]
     assert torch.equal(counted, (case.seen[0] & among).sum(-1).float())
+
+
+def test_a_mask_of_queries_is_no_mask_of_keys() -> None:
+    rows = torch.tensor([True, True, True, False]).view(1, 4, 1)
+    q, k, places = torch.randn(2, 4, 3), torch.randn(2, 4, 3), torch.arange(4)
+    item = Item(q, k, Rule(1.0, Mask(allowed=rows)), places, places)
+    assert seen_counts(item).tolist() == [[4, 4, 4, 0]]
+    assert seen_counts(replace(item, rule=Rule(1.0, Mask(allowed=rows.mT)))).tolist() == [[3] * 4]
 
 
 @given(cases())

@@ -70,5 +70,16 @@ def test_a_query_that_saw_something_and_now_sees_nothing() -> None:
         CallPlan([replace(change, key=(3,))], EXTENT, lambda: allowed)
 
 
+def test_an_emptied_row_is_seen_as_zeros_where_another_weight_is_dropped() -> None:
+    given = call()
+    hidden = Change(0, "self", (1,), query=(2,), key=(0, 1, 2, 3, 4))
+    dropped = Change(0, "self", (1,), query=(1,), key=(0,), renormalise=False)
+    seen = CallPlan([hidden, dropped], EXTENT, none).seen(given)
+    assert seen.weights is not None
+    assert seen.weights[0, 1, 2].tolist() == [0] * 5
+    assert float(seen.weights[0, 1, 1, 0]) == 0
+    torch.testing.assert_close(seen.weights[0, 0], weights(given)[0, 0])
+
+
 def none() -> None:
     return None

@@ -399,3 +399,30 @@ def test_a_long_translation_goes_beyond_the_table_of_positions() -> None:
     (found,) = translate_batch(made, b.source, b.source_lengths, max_length=300)
     assert len(found.ids) == 300
     assert made.positions.table.shape[0] > 256
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_pytorchs_defaults_change_nothing(name: str) -> None:
+    """What the kernel writes to is float32, whatever a tensor without a dtype would be."""
+    made = single(name)
+    expected = run(made)
+    torch.set_default_dtype(torch.float64)
+    try:
+        again = run(made)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    for ours, theirs in zip(again, expected, strict=True):
+        assert torch.equal(ours[0], theirs[0])
+        assert torch.equal(ours[1].float(), theirs[1])
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_tokens_and_lengths_of_32_bits(name: str) -> None:
+    made, b = single(name), batch((5, 1, 3, 4), (4, 3, 6, 2))
+    expected = [found.ids for found in translate_batch(made, b.source, b.source_lengths)]
+    small = translate_batch(made, b.source.int(), b.source_lengths.int())
+    assert [found.ids for found in small] == expected
+    state = made.start(b.source, b.source_lengths)
+    first = made.step(state, b.target[:, 0]).logits
+    state = made.start(b.source.int(), b.source_lengths.int())
+    assert torch.equal(made.step(state, b.target[:, 0].int()).logits, first)

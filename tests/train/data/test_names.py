@@ -27,6 +27,12 @@ def test_one_name_changes_on_both_sides() -> None:
         assert pair.number == 1
 
 
+def test_a_digit_ends_a_name_on_both_sides() -> None:
+    (pair,) = renamed([Pair("Apollo11 landete.", "Apollo 11 landed.")], 1.0)
+    assert re.fullmatch(r"(\w+)11 landete\.\|\1 11 landed\.", f"{pair.source}|{pair.target}"), pair
+    assert "Apollo" not in pair.source
+
+
 @pytest.mark.parametrize(
     ("source", "target"),
     [

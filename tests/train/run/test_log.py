@@ -54,11 +54,13 @@ def test_a_last_line_cut_by_a_crash(tmp_path: Path) -> None:
         read_log(path)
 
 
-def test_nowhere(tmp_path: Path) -> None:
+def test_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     log = Log(None)
     log.write("train", step=1)
     log.rewind(RunState())
     log.clear()
+    assert not list(tmp_path.iterdir())
 
 
 class Board:

@@ -175,6 +175,18 @@ def test_vectors_that_do_not_fit(
     assert run(["train", "classify", "-o", str(tmp_path / "run"), "--resume"]) == 0
 
 
+def test_the_search_for_a_rate_begins_with_them_too(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "glove.txt").write_text("good 1 2 2\nfilm 2 1 2\n")
+    vectors = ["--vectors", str(tmp_path / "glove.txt"), "--set", "model.width=3"]
+    command = [word for word in arguments(data, tmp_path / "run") if word != "-o"]
+    command.remove(str(tmp_path / "run"))
+    assert run([*command, *vectors, "--find-rate"]) == 0
+    out = capsys.readouterr().out
+    assert out.index("2 of 19 words start from") < out.index("try --learning-rate")
+
+
 def test_a_start_that_was_killed_begins_with_its_vectors(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -63,3 +63,10 @@ def test_the_rank_is_a_place_among_those_allowed(scores: list[int], had: set[int
     kept = [i for i in range(4, len(scores)) if i not in had]
     assert rank == sum(scores[i] >= scores[target] for i in kept if i != target) + 1
     assert np.isinf(allowed(np.array(scores, float), list(had))).sum() == 4 + len(had)
+
+
+def test_what_is_no_number_is_never_worse() -> None:
+    nan = float("nan")
+    assert ranked(Fixed([nan] * 11), [LeftOut([4], 5)], again=False).values.tolist() == [11]
+    one = [0.0] * 5 + [3.0, nan, 1.0]
+    assert ranked(Fixed(one), [LeftOut([4], 5)], again=False).values.tolist() == [2]
