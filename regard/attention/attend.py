@@ -5,8 +5,8 @@
     a = softmax(e)                          weigh   (a row that may attend to nothing: all zeros)
     c = a value                             mix
 
-``attend`` takes PyTorch's fused kernel, which never holds the weights, unless somebody wants to
-see them: then it takes the four steps above, one line each, and notes every one.
+``attend`` takes a fused kernel, regard's own or PyTorch's, which never holds the weights, unless
+somebody wants to see them: then it takes the four steps above, one line each, and notes every one.
 """
 
 from __future__ import annotations

@@ -7,6 +7,9 @@ For each query i of each head, with e_ij its masked score of key j and a_ij its 
     entropy_i  = − sum_j a_ij log a_ij = lse_i − sum_j a_ij e_ij      in nats
     received_j = sum_i a_ij
     pooled     the maximum and the mean of a in cells of a coarse grid
+
+What is told of a row that is no number (a NaN in its query, or in a key it sees) is NaN; so is, of
+received and pooled attention, all that such a row may have part in and some keys beside its reach.
 """
 
 from __future__ import annotations

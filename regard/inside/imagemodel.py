@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,7 @@ from torch import Tensor, nn
 from regard.errors import DataError, MissingExtraError, ModelError, first_line
 from regard.files import read_bytes
 from regard.inside.find import ModelFiles
+from regard.inside.realmodel import title_of
 from regard.inside.textmodel import quiet
 from regard.pieces.image import Box, Patches, patches
 from regard.pieces.pieces import Pieces
@@ -47,8 +46,7 @@ class ImageModel:
 
     @property
     def title(self) -> str:
-        path = Path(self.name)
-        return path.resolve().name if os.path.exists(path) else self.name
+        return title_of(self.name)
 
     @property
     def layers(self) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Protocol
 
 from torch import nn
@@ -33,3 +35,8 @@ class RealModel(Protocol):
         ...
 
     def run(self, tokens: Pieces, target: Pieces | None = None) -> None: ...
+
+
+def title_of(name: str) -> str:
+    """A model's name where others will read it: of a folder or file the last part, no path."""
+    return Path(name).resolve().name if os.path.exists(name) else name

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from torch import Tensor, nn
 
 from regard.errors import DataError, MissingExtraError, ModelError, first_line
 from regard.inside.find import ModelFiles
+from regard.inside.realmodel import title_of
 from regard.inside.textmodel import name_of, quiet
 from regard.models.spectrogram import STEP, spectrogram
 from regard.pieces.pieces import Pieces
@@ -51,8 +51,7 @@ class SoundModel:
 
     @property
     def title(self) -> str:
-        path = Path(self.name)
-        return path.resolve().name if os.path.exists(path) else self.name
+        return title_of(self.name)
 
     @property
     def has_both(self) -> bool:

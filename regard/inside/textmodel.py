@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from torch import nn
 from regard.errors import DataError, MissingExtraError, ModelError, first_line
 from regard.inside.find import ModelFiles, find
 from regard.inside.pinned import PINNED
+from regard.inside.realmodel import title_of
 from regard.models.bert.config import is_bert
 from regard.pieces.pieces import Pieces
 from regard.pieces.text import check_length, load_tokenizer, read_text
@@ -62,9 +62,7 @@ class TextModel:
 
     @property
     def title(self) -> str:
-        """Its name where others will read it: of a folder or file the last part, no path."""
-        path = Path(self.name)
-        return path.resolve().name if os.path.exists(path) else self.name
+        return title_of(self.name)
 
     @property
     def has_both(self) -> bool:

@@ -6,7 +6,7 @@ namespace {
 
 // Rows of weights that are not yet divided by their sums, over columns [from, from + columns).
 // `columns` is a multiple of W; what no row may see holds zeros.
-struct Rows {
+struct WeightRows {
   const float* weights;
   int64_t stride;
   int from, columns;
@@ -15,7 +15,7 @@ struct Rows {
 
 // sums[j] = sum over rows of a[row][j]; each(row, column, a) sees every vector of weights.
 template <int N, class F>
-INLINE void down_columns(const Rows& rows, int row, int n, int j, float* sums, F each) {
+INLINE void down_columns(const WeightRows& rows, int row, int n, int j, float* sums, F each) {
   Vec total[N] = {};
   for (int m = row; m < row + n; ++m) {
     Vec inverse = all(rows.inverse[m]);
@@ -32,7 +32,7 @@ INLINE void down_columns(const Rows& rows, int row, int n, int j, float* sums, F
 
 // The same, and greatest[j] = their maximum, unless that is null.
 template <int N>
-INLINE void down_some(const Rows& rows, int row, int n, int j, float* sums, float* greatest) {
+INLINE void down_some(const WeightRows& rows, int row, int n, int j, float* sums, float* greatest) {
   if (!greatest) return down_columns<N>(rows, row, n, j, sums, [](int, int, Vec) {});
   Vec high[N] = {};
   down_columns<N>(rows, row, n, j, sums, [&](int, int i, Vec a) { high[i] = larger(high[i], a); });
@@ -40,7 +40,7 @@ INLINE void down_some(const Rows& rows, int row, int n, int j, float* sums, floa
   for (int i = 0; i < N; ++i) store(greatest + j + i * W, high[i]);
 }
 
-inline void down(const Rows& rows, int row, int n, float* sums, float* greatest) {
+inline void down(const WeightRows& rows, int row, int n, float* sums, float* greatest) {
   int j = 0;
   for (; j + 4 * W <= rows.columns; j += 4 * W) down_some<4>(rows, row, n, j, sums, greatest);
   for (; j < rows.columns; j += W) down_some<1>(rows, row, n, j, sums, greatest);
@@ -94,7 +94,7 @@ struct Pooled {
   }
 
   // How many of these columns `fill` can take.
-  int fillable(const Rows& rows) const {
+  int fillable(const WeightRows& rows) const {
     bool halves = cell_columns == 2 || cell_columns == 4 || cell_columns == 8 || cell_columns == 16;
     bool whole = halves && rows.from % cell_columns == 0;
     return whole ? int(smaller_of(rows.columns, keys - rows.from)) / AT_ONCE * AT_ONCE : 0;
@@ -103,7 +103,8 @@ struct Pooled {
   // `count` rows of cells from the one that begins with `query` on, of all their rows of weights, from
   // `row` on, and the first `columns`; what each of these columns has in all is added to `received`,
   // unless that is null.
-  void fill(int64_t query, const Rows& rows, int row, int count, int columns, float* received) const {
+  void fill(int64_t query, const WeightRows& rows, int row, int count, int columns,
+            float* received) const {
     if (columns < across * cell_columns)
       for (int64_t i = 0; i < count; ++i) clear(query + i * cell_rows);
     for (int j = 0; j < columns; j += AT_ONCE) {
@@ -141,7 +142,7 @@ struct Pooled {
   }
 
   // Rows of weights where each is a cell of its own; their sums as `down` makes them.
-  void copy(int64_t query, const Rows& rows, int row, int n, float* sums) const {
+  void copy(int64_t query, const WeightRows& rows, int row, int n, float* sums) const {
     float* to = greatest + query * across + rows.from;
     int columns = int(smaller_of(rows.columns, keys - rows.from)), j = 0;
     auto put = [&](int m, int i, Vec a) { store(to + (m - row) * across + j + i * W, a); };
@@ -161,7 +162,7 @@ struct Pooled {
   static constexpr int AT_ONCE = 4 * W;  // columns
 
   template <int HALVINGS>
-  void fill(int64_t query, const Rows& rows, int row, int count, int j, float* received) const {
+  void fill(int64_t query, const WeightRows& rows, int row, int count, int j, float* received) const {
     constexpr int CELLS = AT_ONCE >> HALVINGS, STEP = CELLS < W ? CELLS : W;
     const float* from = rows.weights + row * rows.stride + j;
     const float* inverse = rows.inverse + row;

@@ -34,7 +34,7 @@ struct Results : Scores {
     }
     bool mends = c.out.data && !write_all(rows, all_of) && find_unfit(rows, all_of);
     if (!keeps_rows) return mends;
-    Rows all_rows = {weights, stride, from, rounded_up(to - from, W), inverse};
+    WeightRows all_rows = {weights, stride, from, rounded_up(to - from, W), inverse};
     if (c.received || c.pooled_max) gather(all_rows, rows);
     if (c.top) find_top(all_rows, rows);
     return mends;
@@ -126,7 +126,7 @@ struct Results : Scores {
   }
 
   // Received attention and pooled maps, for runs of rows of one head.
-  void gather(const Rows& all_rows, int rows) {
+  void gather(const WeightRows& all_rows, int rows) {
     bool single = c.pooled_max && c.cell_rows == 1 && c.cell_columns == 1;
     for (int r = 0, n; r < rows; r += n) {
       for (n = 1; r + n < rows && head_of[r + n] == head_of[r];) ++n;
@@ -143,22 +143,22 @@ struct Results : Scores {
     }
   }
 
-  void receive(const Rows& part, float* received) const {
+  void receive(const WeightRows& part, float* received) const {
     add_row(received + part.from, sums, columns_of(part));
   }
 
-  int columns_of(const Rows& part) const { return least_of(part.columns, int(c.keys) - part.from); }
+  int columns_of(const WeightRows& part) const { return least_of(part.columns, int(c.keys) - part.from); }
 
   // Rows of cells that are whole are filled together, as far as that goes; the others one by one.
-  void pool(const Rows& all_rows, int row, int rows, float* received) {
+  void pool(const WeightRows& all_rows, int row, int rows, float* received) {
     Pooled map(c, b, head_of[row]);
     int tall = int(c.cell_rows), end = row + rows, filled = map.fillable(all_rows);
     int first = row + (tall - int(query_of[row] % tall)) % tall;
     int behind = filled && first < end ? first + (end - first) / tall * tall : first;
     if (first < behind)
       map.fill(query_of[first], all_rows, first, (behind - first) / tall, filled, received);
-    Rows rest = {all_rows.weights + filled, all_rows.stride, all_rows.from + filled,
-                 all_rows.columns - filled, all_rows.inverse};
+    WeightRows rest = {all_rows.weights + filled, all_rows.stride, all_rows.from + filled,
+                       all_rows.columns - filled, all_rows.inverse};
     for (int r = row, n; r < end; r += n) {
       n = least_of(end - r, tall - int(query_of[r] % tall));
       bool inside = r >= first && r < behind;
@@ -167,14 +167,14 @@ struct Results : Scores {
         continue;
       }
       if (!inside && query_of[r] % tall == 0) map.clear(query_of[r]);
-      const Rows& part = inside ? rest : all_rows;
+      const WeightRows& part = inside ? rest : all_rows;
       down(part, r, n, sums, greatest);
       if (received) receive(part, received);
       map.add(query_of[r], part.from, columns_of(part), sums, greatest);
     }
   }
 
-  void find_top(const Rows& all_rows, int rows) {
+  void find_top(const WeightRows& all_rows, int rows) {
     for (int r = 0; r < rows;) {
       int n = 1;
       while (r + n < rows && n < W && head_of[r + n] == head_of[r]) ++n;

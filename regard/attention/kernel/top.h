@@ -195,7 +195,7 @@ struct Top {
   int32_t tag[W][CANDIDATES + 8 + W];
 
   // rows.weights of rows [row, row + n), n <= W, to (n, k) arrays.
-  void find(const Rows& rows, int row, int n, float* weights, int64_t* keys) {
+  void find(const WeightRows& rows, int row, int n, float* weights, int64_t* keys) {
     bool is_short = rows.columns >= 8 && rows.columns <= TAGGED;  // eight of them are there
     if (k <= 8 && is_short && find_tagged(rows, row, n, weights, keys)) return;
     if (k <= 8)
@@ -207,7 +207,7 @@ struct Top {
  private:
   // Short rows: the last bits of a weight give way to its column, so that a lane has room for both.
   // Whether that left no doubt: no two of the k, nor the k-th and a weight left out, are now the same.
-  bool find_tagged(const Rows& rows, int row, int n, float* weights, int64_t* keys) const {
+  bool find_tagged(const WeightRows& rows, int row, int n, float* weights, int64_t* keys) const {
     const Ints low = all(int32_t(TAGGED - 1));
     Largest<8, Ints> best;
     Ints rest = {};
@@ -264,7 +264,7 @@ struct Top {
   }
 
   template <int K>
-  void find_with(const Rows& rows, int row, int n, float* weights, int64_t* keys) {
+  void find_with(const WeightRows& rows, int row, int n, float* weights, int64_t* keys) {
     Best<K> best;
     bool all_met = rows.columns <= SHORT;
     if (all_met)
@@ -319,13 +319,13 @@ struct Top {
   }
 
   template <int K>
-  static void whole(Best<K>& best, const Rows& rows, int row, int n) {
+  static void whole(Best<K>& best, const WeightRows& rows, int row, int n) {
     each_eight(rows, row, n, [&](const Vec* column, int j) { best.add(column, j); });
   }
 
   // f(eight columns, from which on), a row in each lane.
   template <class F>
-  static INLINE void each_eight(const Rows& rows, int row, int n, F f) {
+  static INLINE void each_eight(const WeightRows& rows, int row, int n, F f) {
     constexpr int STEP = W > 8 ? W : 8;
     for (int j = 0; j < rows.columns; j += STEP) {
       Vec column[STEP];
@@ -344,7 +344,7 @@ struct Top {
   }
 
   template <int K>
-  void chosen(Best<K>& best, const Rows& rows, int row, int n) {
+  void chosen(Best<K>& best, const WeightRows& rows, int row, int n) {
     float least[W];
     thresholds<K>(rows, row, n, least);
     int count[W], longest = 0;
@@ -376,7 +376,7 @@ struct Top {
 
   // Of each row a number not larger than its k-th largest weight, less the tiniest step.
   template <int K>
-  void thresholds(const Rows& rows, int row, int n, float* least) const {
+  void thresholds(const WeightRows& rows, int row, int n, float* least) const {
     constexpr int GROUPS = 2 * K / W;
     Vec high[GROUPS * W];  // of each group of columns, of each row
     for (int m = 0; m < W; ++m) {

@@ -27,8 +27,9 @@ def places(
 ) -> list[Part]:
     """The part of each example, given the name of its group; ``what`` examples are, for errors.
 
-    A group's place depends on its name and ``seed`` alone, so adding lines moves no other group.
-    A group of more than a tenth of a part would decide that part alone: it is trained on.
+    A group's place depends on its name and ``seed`` alone, so adding lines moves no other group,
+    with one exception: a group of more than a tenth of a part would decide that part alone and is
+    trained on, as long as the whole is not larger.
     """
     sizes = Counter(names)
 

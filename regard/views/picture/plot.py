@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from regard.errors import MissingExtraError, RegardError
+from regard.pieces.sheet import as_array
 from regard.text import cut, visible
 from regard.trace import Array, Step, Trace
 
@@ -36,7 +37,7 @@ def plot_map(
     if not queries or not keys:
         raise RegardError("there is nothing to plot: the map has no weights")
     small = max(queries, keys) <= cells
-    weights = _array(attention.dense() if small else attention.pooled(cells))
+    weights = as_array(attention.dense() if small else attention.pooled(cells))
     return plot_weights(
         weights,
         axes,
@@ -135,8 +136,3 @@ def _label(axis: Any, tokens: list[str], count: int, rotation: int) -> None:
     # A token is data: a dollar sign in it begins no formula.
     texts = [cut(visible(token), 24).replace("$", r"\$") for token in tokens]
     axis.set_ticks(range(count), texts, rotation=rotation, fontsize=8)
-
-
-def _array(tensor: Any) -> Array:
-    array: Array = tensor.detach().float().cpu().numpy()
-    return array
