@@ -13,11 +13,11 @@ from regard.errors import RegardError
 
 OPTIONS = {
     "translate": (
-        *("pairs", "source", "target", "reverse"),
+        *("pairs", "source", "target", "reverse", "columns"),
         *("beam", "length_penalty", "with", "rouge"),
     ),
-    "lm": ("text", "column"),
-    "classify": ("data", "show"),
+    "lm": ("text", "column", "columns"),
+    "classify": ("data", "columns", "show"),
     "images": ("images",),
     "forecast": ("series",),
     "recommend": ("history",),
@@ -37,7 +37,13 @@ MOST_ASKED = 20
 @click.option("--pairs", metavar="FILE", help="Translator: a table, source TAB target a line.")
 @click.option("--source", metavar="FILE", help="Instead: source sentences, one a line,")
 @click.option("--target", metavar="FILE", help="and their translations.")
-@click.option("--reverse", is_flag=True, default=None, help="The table has the target first.")
+@click.option(
+    "--reverse",
+    is_flag=True,
+    default=None,
+    help="The table has the target first; of files, exchange them.",
+)
+@click.option("--columns", metavar="A=B,C=D", help="Of a table, by the names in its first line.")
 @click.option("--beam", type=Whole(1), help="Hypotheses kept; 5 unless given.")
 @click.option("--length-penalty", type=Real(0, 20), help="1 unless given.")
 @click.option(

@@ -131,7 +131,7 @@ def _written(
     if longest > LONG:
         click.echo(f"reading a text of {longest:,} words", err=True)
     traced = html is not None or trace is not None
-    readings = _noted(readings_of(model, texts, traced=traced))
+    readings = _noted(readings_of(model, texts, traced=traced), model)
     if not traced:
         return readings
     only = next(readings)
@@ -143,16 +143,16 @@ def _written(
     return chain([only], readings)
 
 
-def _noted(readings: Iterator[AnyReading]) -> Iterator[AnyReading]:
+def _noted(readings: Iterator[AnyReading], model: str) -> Iterator[AnyReading]:
     """The same; once all are shown, what of the sentences was not in the model's vocabulary."""
+    from regard.inside.realmodel import title_of
     from regard.pieces.unknown import Unknown
 
-    unknown, model = Unknown(), ""
+    unknown = Unknown()
     for reading in readings:
         unknown.add(reading.pieces)
-        model = reading.model
         yield reading
-    note_unknown(unknown, model, instead=INSTEAD)
+    note_unknown(unknown, title_of(model), instead=INSTEAD)
 
 
 def _print(

@@ -110,6 +110,8 @@ def translate(
     search["beam"] = _beam(beam, n_best, sample)
     check_single(len(texts), trace=trace_to, html=html_to, png=png, svg=svg)
     check_outputs(file, json=json_to, html=html_to, trace=trace_to, png=png, svg=svg)
+    if (trace_to or html_to) and not texts[0].strip():
+        raise RegardError("there is no word in the sentence: nothing of it can be shown")
     if beside:
         one = {"html": html_to, "png": png, "svg": svg, "trace": trace_to, "sample": sample}
         layer, head = search.pop("layer"), search.pop("head")

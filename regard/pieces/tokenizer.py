@@ -148,10 +148,17 @@ class Tokenizer:
 
     @classmethod
     def from_text(cls, text: str) -> Tokenizer:
-        """The tokens that :meth:`to_text` wrote."""
+        """The tokens that :meth:`to_text` wrote.
+
+        Whatever else a file may ask for, no text is cut or filled up, and nothing is added to it.
+        """
         from tokenizers import Tokenizer
 
-        return cls(Tokenizer.from_str(text))
+        tokenizer = Tokenizer.from_str(text)
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        tokenizer.post_processor = None
+        return cls(tokenizer)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Tokenizer:
@@ -170,6 +177,11 @@ class Tokenizer:
             raise FileError(
                 f"{str(path)!r} is not a tokens file of regard: its first tokens must be "
                 f"{' '.join(SPECIAL)}; got {got}"
+            )
+        if (last := max(tokens.tokenizer.get_vocab().values())) >= len(tokens):
+            raise FileError(
+                f"{str(path)!r} is not a tokens file of regard: its {len(tokens):,} tokens must "
+                f"have the numbers from 0 on without a gap; got the number {last:,}"
             )
         return tokens
 

@@ -71,14 +71,14 @@ def _listed(settings: dict[str, Any], files_only: bool = False) -> list[str]:
 def _events(run: RunFolder) -> list[str]:
     """What the log says of the data and of the end."""
     try:
-        lines = run.log.read_text(encoding="utf-8").splitlines()
+        lines = run.log.read_text(encoding="utf-8").split("\n")
     except OSError:
         return []
     events = {}
     for line in lines:
         try:
             event = json.loads(line)
-        except ValueError:  # the last one, cut by a crash
+        except ValueError:  # the end, or a last line cut by a crash
             break
         events[event.get("event")] = event
     found = []

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from regard.train.settings import at_least, complain
+from regard.train.settings import at_least, at_most, complain
+
+MOST_THREADS = 1024
+"""More are a slip of the hand, and no machine has room for them."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,8 @@ class TrainConfig:
             *at_least(self, 0, *whole, *real, "seed", "threads"),
             *at_least(self, 1, "accumulate", "average", "log_every", "validate_at_most"),
             *at_least(self, 2, "batch_tokens"),
+            *at_most(self, 2**32 - 1, "seed"),
+            *at_most(self, MOST_THREADS, "threads"),
         ]
         for name in ("learning_rate", "epsilon"):
             if not 0 < getattr(self, name) < 100:

@@ -7,6 +7,7 @@ not exist names the nearest one that does.
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import tomllib
 import types
@@ -52,17 +53,17 @@ def gathered(
     file: str | None, flags: Iterable[tuple[str, Any]], assignments: Iterable[str]
 ) -> Tree:
     """Settings of a TOML file, over them those of flags, over these ``a.b=1``."""
-    given = merged(
+    given = (
         {} if file is None else read_toml(file),
         nested(flags),
         nested(parse_assignment(text) for text in assignments),
     )
-    for name, value in given.items():
+    for name, value in (pair for tree in given for pair in tree.items()):
         if not isinstance(value, dict):
             raise ConfigError(
                 f"settings stand in sections, such as train.seed=3; got {name}={value!r:.40}"
             )
-    return given
+    return merged(*given)
 
 
 def merged(*trees: Mapping[str, Any]) -> Tree:
@@ -114,10 +115,20 @@ def complain(problems: list[str]) -> None:
 
 
 def at_least(config: object, least: int, *names: str) -> list[str]:
-    """A problem for each of these fields that is less than ``least``."""
+    """A problem for each of these fields that is less than ``least``, or no finite number."""
     pairs = [(name, getattr(config, name)) for name in names]
     return [
-        f"{name} must be at least {least}, got {value}" for name, value in pairs if value < least
+        f"{name} must be at least {least}{', and finite' if value >= least else ''}, got {value}"
+        for name, value in pairs
+        if not least <= value < math.inf
+    ]
+
+
+def at_most(config: object, most: int, *names: str) -> list[str]:
+    """A problem for each of these fields that is greater than ``most``."""
+    pairs = [(name, getattr(config, name)) for name in names]
+    return [
+        f"{name} must be at most {most:,}, got {value}" for name, value in pairs if value > most
     ]
 
 

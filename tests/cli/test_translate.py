@@ -215,3 +215,30 @@ def test_a_text_in_another_alphabet_is_told(run: Path, tmp_path: Path) -> None:
         "translates from\n"
     )
     assert translate(run, "der hund isst").stderr == ""
+
+
+def test_an_evaluation_by_names_of_columns_and_with_sides_exchanged(
+    run: Path, tmp_path: Path
+) -> None:
+    rows = [f'{number},"{s}",{t}\n' for number, (s, t) in enumerate(SENTENCES)]
+    (tmp_path / "t.csv").write_text("id,de,en\n" + "".join(rows), encoding="utf-8")
+    for side, texts in zip(("de", "en"), zip(*SENTENCES, strict=True), strict=True):
+        (tmp_path / side).write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+    table = ("--pairs", tmp_path / "t.csv", "--columns")
+    files = ("--source", tmp_path / "en", "--target", tmp_path / "de", "--reverse")
+    for more in (
+        (*table, "source=de,target=en"),
+        (*table, "target=de,source=en", "--reverse"),
+        files,
+    ):
+        done = regard("evaluate", run, *more, "--json", "-")
+        assert done.returncode == 0, done.stderr
+        found = json.loads(done.stdout)
+        assert (found["sentences"], found["scores"][1]["value"]) == (4, pytest.approx(100))
+    for wrong in ("source=de,target=de", "source=de,source=en,target=en"):
+        done = regard("evaluate", run, *table, wrong)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert f"got {wrong!r}" in done.stderr
+    done = translate(run, "", "--html", tmp_path / "e.html")
+    assert "there is no word in the sentence: nothing of it can be shown" in done.stderr
+    assert not (tmp_path / "e.html").exists()

@@ -137,3 +137,28 @@ def test_a_vocabulary_is_of_the_size_that_was_asked_for() -> None:
 def test_half_of_a_character_is_refused(bpe: Tokenizer) -> None:
     with pytest.raises(DataError, match="must be valid Unicode"):
         bpe.encode("a\udcff")
+
+
+def test_a_file_that_would_cut_fill_up_or_add(bpe: Tokenizer, tmp_path: Path) -> None:
+    import tokenizers
+    from tokenizers.processors import TemplateProcessing
+
+    other = tokenizers.Tokenizer.from_str(bpe.to_text())
+    other.enable_truncation(3)
+    other.enable_padding(length=9)
+    other.post_processor = TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 2)])
+    other.save(str(tmp_path / "t.json"))
+    loaded = Tokenizer.load(tmp_path / "t.json")
+    text = "der hund schläft und isst und schläft"
+    assert loaded.encode(text) == bpe.encode(text)
+    assert loaded.encode_all([text, "der"]) == [bpe.encode(text), bpe.encode("der")]
+    assert loaded.tokenizer.encode(text).ids == bpe.encode(text), "of what is exported too"
+
+
+def test_numbers_with_a_gap(bpe: Tokenizer, tmp_path: Path) -> None:
+    tree = json.loads(bpe.to_text())
+    word = max(tree["model"]["vocab"], key=tree["model"]["vocab"].__getitem__)
+    tree["model"]["vocab"][word] = 500
+    (tmp_path / "t.json").write_text(json.dumps(tree))
+    with pytest.raises(FileError, match="from 0 on without a gap; got the number 500"):
+        Tokenizer.load(tmp_path / "t.json")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,11 @@ from regard.train.config import TrainConfig
         ({"sharded": True}, "train.monitor=loss"),
         ({"learning_rate": 0.0}, "greater than 0"),
         ({"average": 0, "batch_tokens": 1}, "average .* 1, got 0; batch_tokens"),
+        ({"minutes": math.nan}, "minutes must be at least 0, got nan"),
+        ({"minutes": math.inf}, "minutes must be at least 0, and finite, got inf"),
+        ({"weight_decay": math.inf, "clip": math.nan}, "weight_decay .* inf; clip .* nan"),
+        ({"seed": 2**32}, "seed must be at most 4,294,967,295, got 4294967296"),
+        ({"threads": 100_000}, "threads must be at most 1,024, got 100000"),
     ],
 )
 def test_settings_against_each_other(settings: dict[str, object], text: str) -> None:

@@ -42,6 +42,12 @@ def test_a_setting_outside_the_sections() -> None:
         gathered(None, [("train.steps", 5)], ["train=3"])
 
 
+def test_a_file_whose_section_is_none(tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_text('data = "x"\n')
+    with pytest.raises(ConfigError, match=r"such as train\.seed=3; got data='x'$"):
+        gathered(str(tmp_path / "a.toml"), [("data.pairs", "t.tsv")], [])
+
+
 def test_later_trees_win() -> None:
     assert merged({"a": {"b": 1, "c": 2}}, {"a": {"b": 3}}) == {"a": {"b": 3, "c": 2}}
     assert nested([("a.b", 1), ("a.c", 2)]) == {"a": {"b": 1, "c": 2}}

@@ -90,6 +90,9 @@ def run(task: str, options: dict[str, Any], reverse: bool = False) -> None:
         raise RegardError(
             "--find-rate writes no folder: leave -o out" if find else "give -o FOLDER to train into"
         )
+    if find and (resume or tensorboard):
+        what = "--resume" if resume else "--tensorboard"
+        raise RegardError(f"--find-rate tries step sizes and keeps nothing: leave {what} out")
     flags = [(FLAGS[name], value) for name, value in options.items() if value is not None]
     settings = gathered(config, flags, assignments)
     if reverse:

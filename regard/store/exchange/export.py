@@ -48,7 +48,7 @@ def export(name: str, to: str, folder: str | os.PathLike[str]) -> list[str]:
         readme = f"{card_of(source).rstrip()}\n\n## Use\n\nWritten by `regard export`.\n\n{use}\n"
         (target / "README.md").write_text(readme, encoding="utf-8")
     except BaseException:
-        shutil.rmtree(target)  # half a model is none
+        shutil.rmtree(target.resolve())  # half a model is none
         raise
     return sorted(path.name for path in target.iterdir())
 

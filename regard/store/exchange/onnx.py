@@ -25,6 +25,7 @@ from regard.models.translators.transformer import Transformer
 from regard.pieces.tokenizer import Tokenizer
 from regard.store.exchange.graph import OnnxGraph, Shape
 from regard.store.exchange.recurrence import read
+from regard.text import visible
 
 Exported = Transformer | LanguageModel | Classifier
 USE = """\
@@ -73,7 +74,7 @@ def write(folder: Path, model: Exported, tokens: Tokenizer) -> str:
         graphs, use = _language(model), USE_LANGUAGE
     else:
         graphs = _classifier(model)
-        use = USE_CLASSIFIER.replace("LABELS", ", ".join(model.config.labels))
+        use = USE_CLASSIFIER.replace("LABELS", ", ".join(map(visible, model.config.labels)))
     for name, content in graphs.items():
         (folder / name).write_bytes(content)
     tokens.save(folder / "tokenizer.json")

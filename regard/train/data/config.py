@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from regard.errors import DataError
-from regard.train.settings import at_least, complain
+from regard.train.settings import at_least, at_most, complain
 
 SIDES, TEXT, LABELLED = ("source", "target"), ("text",), ("label", "text")
 """What columns are named for, by kind of table."""
+MOST_TOKENS = 2**31 - 1
+"""Of a vocabulary or a sentence: what the library of tokens can count."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class PartsConfig:
         found = at_least(self, 1, "least", "max_length") + at_least(self, 0, "split_seed")
         if self.tokenizer and self.vocabulary:
             found.append("tokenizer brings its own vocabulary: leave data.vocabulary out")
+        found += at_most(self, MOST_TOKENS, "vocabulary", "least", "max_length")
         if self.vocabulary and self.vocabulary < 5:
             found.append(f"vocabulary must be at least 5, or 0, got {self.vocabulary}")
         for name in ("valid_share", "test_share"):
@@ -106,6 +109,10 @@ class PairsConfig(PartsConfig):
         ]
         if self.source_column == self.target_column:
             found.append(f"source_column and target_column are both {self.source_column}")
+        if self.columns and {self.source_column, self.target_column} != {1, 2}:
+            found.append("columns names them: leave source_column and target_column out")
+        if self.columns and not (self.pairs or self.valid_pairs or self.test_pairs):
+            found.append("columns are of a table: with source and target leave them out")
         if not 0 <= self.names <= 1:
             found.append(f"names must be from 0 to 1, got {self.names}")
         if not 0 <= self.apart <= 1:
@@ -209,10 +216,13 @@ def named_columns(text: str | None, *parts: str) -> dict[str, str]:
     """``source=de,target=en`` as {"source": "de", "target": "en"}, in the order of ``parts``."""
     if text is None:
         return {}
-    named = dict(part.strip().partition("=")[::2] for part in text.split(","))
-    if named.keys() != set(parts) or not all(named.values()):
+    written_parts = [part.strip().partition("=")[::2] for part in text.split(",")]
+    named = dict(written_parts)
+    if sorted(name for name, _ in written_parts) != sorted(parts) or not all(named.values()):
         written = ",".join(f"{part}=NAME" for part in parts)
         raise DataError(f"columns are written {written}; got {text!r}")
+    if len(set(named.values())) < len(parts):
+        raise DataError(f"columns are different ones; got {text!r}")
     return {part: named[part] for part in parts}
 
 

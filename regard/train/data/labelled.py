@@ -12,6 +12,8 @@ from regard.train.data.examples import Examples
 from regard.train.data.lines import read_lines
 from regard.train.data.table import is_csv, read_table
 
+MOST_DIGITS = 18
+"""Of a label that counts as a number."""
 MOST = 1000
 """Labels; more are a sign that the label does not come first."""
 
@@ -37,9 +39,9 @@ def read_labelled(path: str | os.PathLike[str], columns: Sequence[str] = ()) -> 
     rows: list[Labelled] = []
     empty: list[int] = []
     for number, label, sentence in _cells(path, columns):
-        text = " ".join(sentence.split())
-        if label.strip() and text:
-            rows.append(Labelled(label.strip(), text, number))
+        label, text = " ".join(label.split()), " ".join(sentence.split())
+        if label and text:
+            rows.append(Labelled(label, text, number))
         else:
             empty.append(number)
     name = name_of(path)
@@ -77,7 +79,7 @@ def labels_of(rows: Iterable[Labelled]) -> list[str]:
 
 def label_order(label: str) -> tuple[bool, int, str]:
     """By which labels are sorted."""
-    number = label.isdecimal()
+    number = label.isdecimal() and len(label) <= MOST_DIGITS
     return not number, int(label) if number else 0, label
 
 

@@ -23,6 +23,11 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
     return [line.removesuffix("\r") for line in lines]
 
 
+def one_cell(text: str) -> str:
+    """A sentence as a table can hold it: what would end its cell or its line is a space."""
+    return text.replace("\t", " ").replace("\r", " ").strip()
+
+
 def _decode(data: bytes, name: str) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise DataError(

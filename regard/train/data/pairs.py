@@ -9,7 +9,7 @@ from typing import NamedTuple
 from regard.errors import DataError
 from regard.files import name_of
 from regard.train.data.examples import Examples
-from regard.train.data.lines import read_lines
+from regard.train.data.lines import one_cell, read_lines
 from regard.train.data.table import read_table
 
 
@@ -61,7 +61,7 @@ def _sorted_out(rows: Iterable[tuple[int, str, str]]) -> Examples[Pair]:
     pairs: list[Pair] = []
     empty: list[int] = []
     for number, source, target in rows:
-        source, target = source.strip(), target.strip()
+        source, target = one_cell(source), one_cell(target)
         if source and target:
             pairs.append(Pair(source, target, number))
         else:

@@ -22,15 +22,17 @@ class Table:
     rows: list[list[str]]
     between: str
     """What is between columns."""
+    numbers: Sequence[int]
+    """The line of the file, from 1, with which each row begins."""
 
     def places(self, names: Sequence[str]) -> list[int]:
         """The columns, from 1, that the first line calls by these names."""
         return [self._place(name) for name in names]
 
     def cells(self, columns: Sequence[int], first: int = 1) -> Iterator[tuple[int, list[str]]]:
-        """From line ``first`` on, the number of each line and its cells in these columns.
+        """From row ``first`` on, the line of each and its cells in these columns.
 
-        Every line has as many columns as the first; one with nothing in it gives empty cells.
+        Every row has as many columns as the first; one with nothing in it gives empty cells.
         """
         count = next((len(row) for row in self.rows if row != [""]), 0)
         if count < max(columns):
@@ -40,7 +42,7 @@ class Table:
                 f"{self.name}, line 1: {are.format(wanted)} wanted, with a {self.between} between "
                 f"columns; got {_columns(count)}"
             )
-        for number, row in enumerate(self.rows[first - 1 :], first):
+        for number, row in zip(self.numbers[first - 1 :], self.rows[first - 1 :], strict=True):
             if row == [""]:
                 yield number, [""] * len(columns)
                 continue
@@ -67,13 +69,17 @@ def read_table(path: str | os.PathLike[str]) -> Table:
     quotes; with tabs in all others."""
     name, lines = name_of(path), read_lines(path)
     if not is_csv(path):
-        return Table(name, [line.split("\t") for line in lines], "tab")
+        every = range(1, len(lines) + 1)
+        return Table(name, [line.split("\t") for line in lines], "tab", every)
+    reader = csv.reader((f"{line}\n" for line in lines), strict=True)
+    rows, numbers = [], [1]
     try:
-        rows = list(csv.reader((f"{line}\n" for line in lines), strict=True))
+        for row in reader:  # text in quotes may go over several lines
+            rows.append([" ".join(text.split("\n")) for text in row] or [""])
+            numbers.append(reader.line_num + 1)
     except csv.Error as error:
         raise DataError(f"{name} is not CSV: {error}") from error
-    joined = [[" ".join(text.split("\n")) for text in row] or [""] for row in rows]
-    return Table(name, joined, "comma")
+    return Table(name, rows, "comma", numbers[:-1])
 
 
 def is_csv(path: str | os.PathLike[str]) -> bool:

@@ -49,6 +49,8 @@ def chart(series: Mapping[str, Points], across: str, up: str) -> str:
             )
     for number, (name, points) in enumerate(lines.items()):
         path = "M" + "L".join(f"{a} {b}" for a, b in (place(x, y) for x, y in points))
+        if len(points) == 1:
+            path += "h0"  # a dot: its ends are round
         parts.append(
             f'<path class="line l{number}" d="{path}"><title>{escape(name)}</title></path>'
         )

@@ -59,9 +59,10 @@ def read_log(path: Path) -> list[dict[str, Any]]:
     """The events of a log; a last line cut by a crash is left out."""
     events: list[dict[str, Any]] = []
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise FileError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
+    lines = text.removesuffix("\n").split("\n")  # a sentence may hold Unicode's other line ends
     for number, line in enumerate(lines, 1):
         try:
             event = json.loads(line)

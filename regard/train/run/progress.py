@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TextIO
 
+from regard.store.folder import RunFolder
 from regard.text import number_of
 from regard.train.run.state import RunState
 
@@ -137,7 +138,10 @@ def format_outcome(outcome: Outcome, task: str, output: str) -> str:
         )
     figure = "" if state.figure is None else f", validation {outcome.figure} {state.figure:.2f}"
     kind = "" if state.average is None else " (average of checkpoints)"
+    where = f"the model is in {output}"
+    if not RunFolder(output).model.exists():
+        where = f"there is no model in {output} yet, as no validation was reached"
     return (
         f"done ({outcome.reason}) after {number_of(state.step, 'update')} and "
-        f"{format_seconds(state.seconds)}{figure}{kind}; the model is in {output}"
+        f"{format_seconds(state.seconds)}{figure}{kind}; {where}"
     )

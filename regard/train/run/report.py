@@ -26,7 +26,7 @@ STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper);
   max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 svg { font: 12px system-ui, sans-serif; fill: var(--ink); width: 27rem; max-width: 100%; }
-.grid { stroke: var(--faint); } .line { fill: none; stroke-width: 1.8; }
+.grid { stroke: var(--faint); } .line { fill: none; stroke-width: 1.8; stroke-linecap: round; }
 .line.l0 { stroke: var(--one); } .line.l1 { stroke: var(--two); }
 text.l0 { fill: var(--one); } text.l1 { fill: var(--two); }
 rect { fill: var(--one); stroke: var(--faint); }
@@ -72,7 +72,7 @@ def _curves(events: Events, smoothing: float) -> Iterator[str]:
     if named:
         score = _points(events, "valid", "score")
         yield chart({f"validation {named[0]}": score}, "updates", str(named[0]))
-    end = next((e for e in events if e.get("event") == "end"), None)
+    end = next((e for e in reversed(events) if e.get("event") == "end"), None)
     if end is not None and end.get("figure") is not None:
         kind = ", of the average of the best checkpoints" if end.get("averaged") else ""
         what = named[0] if named else "figure"

@@ -47,6 +47,9 @@ from regard.train.tasks.job import (
 
 MADE = ("made.regard", "made.torch")
 """By which versions a run was begun; later ones may go on with it."""
+MAY_DIFFER = {"dropout", "feedforward", "recency"}
+"""Of a model whose weights a run begins with: dropout is training's, feed-forward layers may grow,
+the recency is where a learned number began."""
 
 
 def train(
@@ -77,7 +80,8 @@ def train(
         read = job.read(chosen.data)
         learned = _learned(job, read, chosen, folder, world)
         corpus = job.encode(read, learned, chosen.data)
-        shape = job.shaped(chosen.model, job.decided(corpus))
+        decided = job.decided(corpus)
+        shape = job.shaped(chosen.model, decided)
         config = _config(job, chosen, shape, job.fingerprint(read))
         changed = world.from_main(lambda: _changed(job, folder, config)) if resume else {}
         fresh = not resume or world.from_main(Checkpoints(folder.checkpoints).empty)
@@ -86,7 +90,8 @@ def train(
             job.prepare(model, corpus, chosen.data, note)
             earlier = _earlier(job, chosen)
             _check_labels(earlier, shape.to_dict())
-            _begin(model, earlier, note)
+            own = {k: v for k, v in shape.to_dict().items() if k not in decided}
+            _begin(model, own, earlier, note)
         if still := freeze(model, chosen.train.freeze):
             note(still)
         world.from_main(lambda: _write(folder, config, {**learned, **job.held_out(read)}))
@@ -203,7 +208,10 @@ def _check_labels(earlier: tuple[RunFolder, Path] | None, shape: Tree) -> None:
 
 
 def _begin(
-    model: nn.Module, earlier: tuple[RunFolder, Path] | None, note: Callable[[str], None]
+    model: nn.Module,
+    shape: Tree,
+    earlier: tuple[RunFolder, Path] | None,
+    note: Callable[[str], None],
 ) -> None:
     """Give the model the weights that it begins with."""
     if not earlier:
@@ -213,9 +221,24 @@ def _begin(
     weights = unpacked(read_weights(file))
     larger = grown(model, weights)
     set_weights(model, larger, what)
+    _check_shape(run, what, shape)
     new = sum(larger[name].numel() - weight.numel() for name, weight in weights.items())
     if new:
         note(f"{what} is grown: {new:,} parameters of wider feed-forward layers are new")
+
+
+def _check_shape(run: RunFolder, what: str, shape: Tree) -> None:
+    """Raise if weights fit that were made for another computation: other heads, another window.
+
+    ``shape``: what a user decides of the model.
+    """
+    old = run.read_config().get("model", {})
+    for name in sorted(old.keys() & shape.keys() - MAY_DIFFER):
+        if old[name] != shape[name]:
+            raise ConfigError(
+                f"{what} has model.{name} {old[name]}, and this run {shape[name]}: what it learned "
+                f"would be computed with in another way; give --set model.{name}={old[name]}"
+            )
 
 
 def _changed(job: Job[Any, Any, Any, Any, Any], folder: RunFolder, config: Tree) -> Tree:

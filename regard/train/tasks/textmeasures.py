@@ -19,6 +19,7 @@ from regard.store.folder import (
     load_translator,
     load_word_labeller,
 )
+from regard.train.data.config import LABELLED, SIDES, TEXT, named_columns
 from regard.train.data.corpus import encode
 from regard.train.data.examples import Examples
 from regard.train.data.labelled import check_labels, read_labelled
@@ -111,23 +112,31 @@ def _pairs(
     source: str | None = None,
     target: str | None = None,
     reverse: bool = False,
+    columns: str | None = None,
 ) -> Examples[Pair]:
     if pairs is not None and (source or target):
         raise RegardError("give --pairs or --source with --target, not both")
     if (source is None) != (target is None):
         raise RegardError("--source and --target go together")
     if source is not None and target is not None:
-        return read_aligned(source, target)
+        return read_aligned(target, source) if reverse else read_aligned(source, target)
+    if columns is not None and pairs is None:
+        raise RegardError("--columns are of a table: give --pairs FILE")
     if pairs is not None:
-        return read_pairs(pairs, 2, 1) if reverse else read_pairs(pairs)
+        names = list(named_columns(columns, *SIDES).values())
+        names = names[::-1] if reverse else names
+        return read_pairs(pairs, *((2, 1) if reverse else (1, 2)), columns=names)
     return read_pairs(_own(run.test, name, "pairs", "--pairs"))
 
 
 def measure_language_model(
-    run: RunFolder, name: str, text: str | None = None, column: int = 0
+    run: RunFolder, name: str, text: str | None = None, column: int = 0, columns: str | None = None
 ) -> Figures:
     """Perplexity, read as the model was trained: line by line or as a stream."""
-    held = read_sentences(text or _own(run.test_text, name, "text", "--text"), column)
+    if column and columns:
+        raise RegardError("--columns names the column: leave --column out")
+    place = named_columns(columns, *TEXT).get("text", column)
+    held = read_sentences(text or _own(run.test_text, name, "text", "--text"), place)
     data = run.read_config()["data"]
     model, tokens = load_language_model(run.path)
     score = score_text(
@@ -149,11 +158,11 @@ def measure_language_model(
 
 
 def measure_classifier(
-    run: RunFolder, name: str, data: str | None = None, show: int = 0
+    run: RunFolder, name: str, data: str | None = None, show: int = 0, columns: str | None = None
 ) -> Figures:
     """Accuracy, which label was taken for which, and the first sentences with what decided."""
     path = data or _own(run.test, name, "sentences", "--data")
-    held = read_labelled(path)
+    held = read_labelled(path, list(named_columns(columns, *LABELLED).values()))
     model, tokens = load_classifier(run.path)
     labels = list(model.config.labels)
     check_labels(held.rows, labels, path)

@@ -9,7 +9,7 @@ import pytest
 
 from regard.errors import DataError
 from regard.train.data.config import LabelledConfig
-from regard.train.data.labelled import Labelled, labels_of, read_labelled
+from regard.train.data.labelled import Labelled, label_order, labels_of, read_labelled
 from regard.train.tasks.classify import Classify
 
 
@@ -64,3 +64,11 @@ def test_a_label_that_training_does_not_have(tmp_path: Path) -> None:
     (tmp_path / "valid").write_text("0 a\n2 b\n")
     with pytest.raises(DataError, match=r"line 2: the label '2' does not occur in .* has 0, 1"):
         Classify().read(config(tmp_path, "0 a\n1 b\n", valid=str(tmp_path / "valid")))
+
+
+def test_a_label_is_one_cell_and_a_long_number_is_a_word(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text('"good\tx",a film\n')
+    (row,) = read_labelled(tmp_path / "t.csv").rows
+    assert row.label == "good x"
+    assert label_order("7" * 5000) > label_order("12"), "words come after numbers"
+    assert label_order("12") > label_order("9")

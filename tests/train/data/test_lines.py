@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from regard.errors import DataError, FileError
-from regard.train.data.lines import read_lines
+from regard.train.data.lines import one_cell, read_lines
 
 
 def write(path: Path, data: bytes) -> Path:
@@ -71,3 +71,7 @@ def test_missing_and_folder(tmp_path: Path) -> None:
         read_lines(tmp_path / "nothing")
     with pytest.raises(FileError, match="Is a directory"):
         read_lines(tmp_path)
+
+
+def test_a_sentence_in_one_cell() -> None:
+    assert one_cell(" a\tb\rc ") == "a b c"

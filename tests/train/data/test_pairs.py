@@ -94,3 +94,12 @@ def test_digest_is_of_content_and_order(tmp_path: Path) -> None:
     other = read_pairs(file(tmp_path / "2", "c\td\na\tb\n"))
     again = read_pairs(file(tmp_path / "3", "a\tb\n\nc\td\n"))
     assert one.digest() == again.digest() != other.digest()
+
+
+def test_a_tab_inside_a_sentence_is_a_space(tmp_path: Path) -> None:
+    """So that what a run sets aside, a table with tabs, is read again as it was."""
+    (tmp_path / "t.csv").write_text('"ein\tHaus",a house\n')
+    (pair,) = read_pairs(tmp_path / "t.csv").rows
+    assert pair.texts() == ("ein Haus", "a house")
+    (tmp_path / "t.tsv").write_text(pair.line() + "\n")
+    assert read_pairs(tmp_path / "t.tsv").rows == [pair]

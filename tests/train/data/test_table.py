@@ -23,6 +23,9 @@ def test_a_comma_in_quotes_is_text(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text('a,b\n"x, y","two\nlines"\n')
     assert list(read_table(path).cells([1, 2], first=2)) == [(2, ["x, y", "two lines"])]
+    path.write_text('a,b\n"x\ny",1\nz\n')
+    with pytest.raises(DataError, match="line 4: expected 2 columns"):
+        list(read_table(path).cells([1, 2], first=2))
     assert [is_csv(name) for name in ("a.csv", "a.csv.gz", "csv", "a.tsv")] == [True, True, 0, 0]
 
 

@@ -55,3 +55,7 @@ def test_an_alignments_cells() -> None:
     assert [cell.get("fill-opacity") for cell in cells] == ["0.250", "0.750"]
     assert float(cells[1].get("x", 0)) - float(cells[0].get("x", 0)) == pytest.approx(CELL)
     assert [e.text for e in root.iter("title")] == ["a → ein: 25 %", "a → <b>: 75 %"]
+
+
+def test_a_single_point_is_a_dot() -> None:
+    assert re.search(r'd="M[\d.]+ [\d.]+h0"', chart({"loss": [(5, 2.0)]}, "updates", "loss"))

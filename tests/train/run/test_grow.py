@@ -97,5 +97,10 @@ def test_a_run_that_begins_with_a_smaller_one(
     ) in said
     weights = read_weights(RunFolder(tmp_path / "large").model)
     assert weights["encoder.0.feedforward.inner.weight"].shape == (13, 8)
+    said = trained("heads", 2, "--from", small, model__heads=1)
+    assert (
+        f"the model of {small!r} has model.heads 2, and this run 1: what it learned would" in said
+    )
+    assert "give --set model.heads=2" in said
     said = trained("narrow", 2, "--from", small, model__feedforward=5)
     assert f"the model of {small!r} does not fit this model: it has a misshaped" in said

@@ -98,3 +98,12 @@ def test_curves_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtraError, match="needs matplotlib: pip install matplotlib"):
         draw_curves(tmp_path / "log.jsonl", tmp_path / "curves.png")
+
+
+def test_other_ends_of_lines_are_part_of_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    said = "one\x85two\u2028three"
+    log = Log(path)
+    log.write("valid", step=1, said=said)
+    log.write("train", step=2)
+    assert [event.get("said") for event in read_log(path)] == [said, None]

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 from regard.train.run.progress import (
+    Outcome,
     ProgressBar,
     ProgressLines,
     Status,
+    format_outcome,
     format_seconds,
     format_status,
     progress_on,
 )
+from regard.train.run.state import RunState
 
 STATUS = Status(120, 1.5, 2.3456, 1e-3, 12345.6, 0.25, 60.0, "BLEU 31.20")
 
@@ -42,3 +46,14 @@ def test_a_bar_on_a_terminal_and_lines_elsewhere() -> None:
     bar.close()
     assert "[not markup] validation" in stream.getvalue()
     assert isinstance(progress_on(io.StringIO()), ProgressLines)
+
+
+def test_the_last_line_names_a_model_only_if_there_is_one(tmp_path: Path) -> None:
+    done = Outcome("minutes", RunState(), "BLEU")
+    assert format_outcome(done, "translate", str(tmp_path)).endswith(
+        f"; there is no model in {tmp_path} yet, as no validation was reached"
+    )
+    (tmp_path / "model.safetensors").touch()
+    assert format_outcome(done, "translate", str(tmp_path)).endswith(
+        f"; the model is in {tmp_path}"
+    )

@@ -34,6 +34,7 @@ def test_a_translators_page(tmp_path: Path) -> None:
     events = [
         {"event": "train", "step": 5, "loss": 4.0},
         *(e | {"samples": [sample | {"said": s}]} for e, s in zip(VALID, said, strict=True)),
+        {"event": "end", "step": 10, "reason": "steps", "figure": 2.0, "averaged": False},
         {"event": "end", "step": 20, "reason": "steps", "figure": 9.0, "averaged": True},
     ]
     text = page(tmp_path, events, config | {"tokens": str(tokens)})
@@ -43,6 +44,7 @@ def test_a_translators_page(tmp_path: Path) -> None:
     assert "<th>step 10<td>" in text
     assert "<th>reference<td>What a pity." in text
     assert "validation BLEU 9.00, of the average of the best checkpoints." in text
+    assert "validation BLEU 2.00" not in text, "it went on"
     assert "<title>" in text
     assert "schade" in text[text.index("Where it looks") :]
     assert "tatoeba.org" in text, "the card goes along"
