@@ -98,6 +98,12 @@ class Tokenizer:
         return self.tokenizer.decoder is None
 
     @property
+    def kind(self) -> str:
+        """The level that they were learned at, or of other makers' the name of their model."""
+        name = type(self.tokenizer.model).__name__.lower()
+        return ("space" if self.spaced else "word") if name == "wordlevel" else name
+
+    @property
     def spells(self) -> bool:
         """Whether a word that is no token is spelled (levels ``bpe`` and SentencePiece's): what is
         unknown then are letters."""

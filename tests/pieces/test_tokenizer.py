@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regard.errors import DataError, FileError
-from regard.pieces.tokenizer import BOS, EOS, PAD, UNK, Tokenizer
+from regard.pieces.tokenizer import BOS, EOS, PAD, UNK, Level, Tokenizer
 
 TEXTS = [
     "Können Sie mir helfen, diesen Satz zu übersetzen?",
@@ -162,3 +162,8 @@ def test_numbers_with_a_gap(bpe: Tokenizer, tmp_path: Path) -> None:
     (tmp_path / "t.json").write_text(json.dumps(tree))
     with pytest.raises(FileError, match="from 0 on without a gap; got the number 500"):
         Tokenizer.load(tmp_path / "t.json")
+
+
+@pytest.mark.parametrize("level", ["bpe", "word", "space"])
+def test_tokens_say_what_they_are(level: Level) -> None:
+    assert Tokenizer.train(["der hund und die katze"], 40, level, least=1).kind == level

@@ -135,7 +135,7 @@ def notes(
     yield (
         f"{number_of(len(corpus.train), noun)} to train on, {len(corpus.valid):,} to validate, "
         f"{len(data.test):,} to test; vocabulary {size:,} "
-        f"({name_of(config.tokenizer) if config.tokenizer else config.level})"
+        f"({name_of(config.tokenizer) if config.tokenizer else corpus.tokens.kind})"
     )
     if not config.tokenizer and config.vocabulary == 0 and size < config.usual_vocabulary:
         yield f"the text allows no more than these {size:,} tokens"
