@@ -222,7 +222,7 @@ def named_columns(text: str | None, *parts: str) -> dict[str, str]:
         written = ",".join(f"{part}=NAME" for part in parts)
         raise DataError(f"columns are written {written}; got {text!r}")
     if len(set(named.values())) < len(parts):
-        raise DataError(f"columns are different ones; got {text!r}")
+        raise DataError(f"columns must be different ones; got {text!r}")
     return {part: named[part] for part in parts}
 
 
