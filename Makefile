@@ -38,7 +38,7 @@ demo: $(READY)
 
 # Living pages and their index, in gallery/, for any static host. minilm is 84 MB to fetch and 49 MB
 # in its page: make gallery MODELS="bahdanau lstmn" writes those alone.
-MODELS ?= bahdanau transformer word-by-word encoder-decoder lstmn simple-rnn+attention fashion minilm
+MODELS ?= bahdanau transformer english-german word-by-word encoder-decoder lstmn simple-rnn+attention fashion minilm
 
 gallery: $(READY)
 	$(BIN)/regard live $(MODELS) --folder gallery

@@ -1,15 +1,15 @@
-"""Train, measure and pack the translators that come with regard: the four designs, one command.
+"""Train, measure and pack the translators that come with regard: one command.
 
     python benchmarks/tatoeba.py --pairs deu.txt.gz --runs runs [--only bahdanau] [--ship]
 
 ``deu.txt.gz`` is the German-English file of manythings.org/anki (from tatoeba.org, CC-BY 2.0).
 Two models train at a time, one core each; a run that was interrupted is resumed, a finished one
 is only measured. Bahdanau's model and the Transformer are trained on, in runs that begin with the
-weights of the one before (``STAGES``). It prints the figures of docs/results.md; ``--ship`` packs
-the models into the package, each with its card.
+weights of the one before (``STAGES``), and of some the mean of several runs is taken (``MEANS``);
+the one from English to German begins with the Transformer in the package. It prints the figures of
+docs/results.md; ``--ship`` packs the models into the package, each with its card.
 
     … --stages 1      only the first runs, which are equal for all four: the table and its picture
-    … --last          only the last run of each, which begins with the model in the package
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -24,13 +25,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from regard.files import write_text
 from regard.models.translators.translation import translate_texts
 from regard.store.folder import RunFolder, load_translator
 from regard.store.shipped import HOME, pack
+from regard.store.weights import read_weights, unpacked, write_weights
+from regard.train.data.config import PairsConfig
 from regard.train.data.pairs import read_pairs
 from regard.train.run.log import read_log
 from regard.train.tasks.metrics import Bucket, Score, bleu, by_length, chrf
+from regard.train.tasks.translate import Translate
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,7 @@ class Stage:
     warmup: int
     validate: int
     settings: tuple[str, ...] = ()
+    precision: str = "float32"
 
 
 def first(steps: int) -> Stage:
@@ -51,20 +58,32 @@ def first(steps: int) -> Stage:
     return Stage(("--steps", str(steps)), "3e-3", 1, 300, 500)
 
 
-NAMES, GREETINGS = "data.names=0.3", "data.short=5"
+NAMES, MORE_NAMES, GREETINGS = "data.names=0.3", "data.names=0.5", "data.short=5"
+LOW = "bfloat16"
+REVERSED = "english-german"
+"""The same pairs the other way: a Transformer."""
 STAGES = {
     "word-by-word": (first(5200),),
     "encoder-decoder": (first(5200),),
     "bahdanau": (
         first(5200),
-        Stage(("--minutes", "62"), "1e-3", 1, 100, 250, (NAMES,)),
-        Stage(("--minutes", "80"), "2e-3", 3, 100, 1000, (NAMES, GREETINGS)),
+        Stage(("--minutes", "62"), "1e-3", 1, 100, 250, (NAMES,), LOW),
+        Stage(("--minutes", "80"), "2e-3", 3, 100, 1000, (NAMES, GREETINGS), LOW),
+        Stage(("--minutes", "40"), "1e-3", 5, 100, 500, (MORE_NAMES, GREETINGS)),
+        Stage(("--minutes", "22"), "5e-4", 6, 100, 500, (MORE_NAMES, "data.short=10")),
     ),
     "transformer": (
         first(4700),
+        Stage(("--minutes", "115"), "2e-3", 3, 100, 1000, (NAMES, GREETINGS), LOW),
+        Stage(("--minutes", "40"), "1e-3", 5, 100, 500, (MORE_NAMES, GREETINGS)),
+    ),
+    REVERSED: (
         Stage(("--minutes", "115"), "2e-3", 3, 100, 1000, (NAMES, GREETINGS)),
+        Stage(("--minutes", "60"), "2e-3", 4, 100, 1000, (MORE_NAMES, GREETINGS)),
     ),
 }
+MEANS = {"bahdanau": {3: 0.25, 4: 0.25, 5: 0.5}}
+"""The runs of a model, counted from 1, whose weights are added up, and the share of each."""
 EDGES = (4, 6, 8, 10, 13)
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "length.png"
 
@@ -90,25 +109,62 @@ class Plan:
     runs: Path
     most: int
     """Stages of a model at most."""
-    last: bool = False
-    """Whether only the last is run, from the model in the package."""
 
     def stages(self, model: str) -> tuple[Stage, ...]:
         return STAGES[model][: self.most]
 
-    def folder(self, model: str, number: int | None = None) -> Path:
-        """Of a stage, counted from 0; if it is not said, of the last one."""
-        number = len(self.stages(model)) - 1 if number is None else number
+    def shares(self, model: str) -> dict[int, float]:
+        """Of the runs in the model; the last alone, unless a mean is said."""
+        last = len(self.stages(model))
+        return MEANS.get(model, {last: 1.0}) if last == len(STAGES[model]) else {last: 1.0}
+
+    def folder(self, model: str, number: int) -> Path:
+        """Of a stage, counted from 0."""
         return self.runs / f"tatoeba-{model}{f'-{number + 1}' if number else ''}"
+
+    def result(self, model: str) -> Path:
+        """The folder of what came out."""
+        if len(self.shares(model)) > 1:
+            return self.runs / f"tatoeba-{model}-mean"
+        return self.folder(model, len(self.stages(model)) - 1)
+
+    def data(self, model: str) -> list[str]:
+        """The options that name the pairs and say which way."""
+        if model != REVERSED:
+            return ["--pairs", self.pairs, "--reverse"]
+        parts = {"--pairs": "train", "--valid-pairs": "valid", "--test-pairs": "test"}
+        files = ((option, str(self.part(name))) for option, name in parts.items())
+        return [*(word for pair in files for word in pair), "--reverse"]
+
+    def part(self, name: str) -> Path:
+        """The file of one part of the split, for the other way."""
+        return self.runs / "split" / f"{name}.tsv"
+
+    def before(self, model: str, number: int) -> str | None:
+        """The weights that a stage begins with."""
+        if number:
+            return str(self.folder(model, number - 1))
+        return "transformer" if model == REVERSED else None
+
+
+def write_split(plan: Plan) -> None:
+    """The parts that German to English is trained and tested on, for the other way.
+
+    Which sentences are set aside depends on which side is the source, so the split is made once.
+    """
+    read = Translate().read(PairsConfig(pairs=plan.pairs, source_column=2, target_column=1))
+    plan.part("train").parent.mkdir(parents=True, exist_ok=True)
+    for name, pairs in {"train": read.train, "valid": read.valid, "test": read.test}.items():
+        write_text(plan.part(name), "".join(f"{pair.line()}\n" for pair in pairs))
 
 
 def command(model: str, plan: Plan, number: int) -> list[str]:
     """The one command that trains ``model``, or trains it on."""
     stage = plan.stages(model)[number]
-    how = ["--vocabulary", "4000"]
-    if number:
-        before = model if plan.last else str(plan.folder(model, number - 1))
-        how = ["--from", before, "--precision", "bfloat16"]
+    before = plan.before(model, number)
+    how = ["--from", before] if before else ["--vocabulary", "4000"]
+    if stage.precision != "float32":
+        how += ["--precision", stage.precision]
     settings = [
         "train.schedule=cosine",
         f"train.warmup={stage.warmup}",
@@ -116,8 +172,9 @@ def command(model: str, plan: Plan, number: int) -> list[str]:
         *stage.settings,
     ]
     return [
-        *("regard", "train", "translate", "--pairs", plan.pairs, "--reverse"),
-        *("--model", model, "--size", "small", *how, *stage.length),
+        *("regard", "train", "translate", *plan.data(model)),
+        *("--model", "transformer" if model == REVERSED else model, "--size", "small"),
+        *(*how, *stage.length),
         *("--learning-rate", stage.rate, "--batch-tokens", "2000"),
         *("--patience", "0", "--seed", str(stage.seed), "--threads", "1"),
         *(part for setting in settings for part in ("--set", setting)),
@@ -126,10 +183,13 @@ def command(model: str, plan: Plan, number: int) -> list[str]:
 
 
 def train(model: str, plan: Plan) -> None:
-    """One stage after the other, or the last alone."""
-    numbers = range(len(plan.stages(model)))
-    for number in numbers[-1:] if plan.last else numbers:
+    """One stage after the other, then the mean of their weights."""
+    if model == REVERSED:
+        write_split(plan)
+    for number in range(len(plan.stages(model))):
         train_once(command(model, plan, number), RunFolder(plan.folder(model, number)))
+    if len(plan.shares(model)) > 1:
+        add_up(model, plan)
 
 
 def train_once(words: list[str], folder: RunFolder) -> None:
@@ -141,9 +201,27 @@ def train_once(words: list[str], folder: RunFolder) -> None:
     subprocess.run([sys.executable, "-m", *words], check=True)
 
 
+def add_up(model: str, plan: Plan) -> None:
+    """The mean of the weights of several runs, in a folder that is otherwise the last run's."""
+    weights = [
+        (share, unpacked(read_weights(RunFolder(plan.folder(model, number - 1)).model)))
+        for number, share in plan.shares(model).items()
+    ]
+    last, mean = plan.folder(model, len(plan.stages(model)) - 1), plan.result(model)
+    kept = shutil.ignore_patterns("checkpoints", "report.html")
+    shutil.copytree(last, mean, ignore=kept, dirs_exist_ok=True)
+    write_weights(
+        RunFolder(mean).model,
+        {
+            name: torch.stack([share * run[name].double() for share, run in weights]).sum(0).float()
+            for name in weights[0][1]
+        },
+    )
+
+
 def measure(model: str, plan: Plan, packed: Path | None) -> Result:
     """BLEU and chrF of the test pairs, beam 5, as a whole and by source length."""
-    folder = RunFolder(plan.folder(model))
+    folder = RunFolder(plan.result(model))
     translator, tokens = load_translator(packed or folder.path)
     held = read_pairs(folder.test).rows
     sources, references = [p.source for p in held], [p.target for p in held]
@@ -198,16 +276,20 @@ def draw(results: list[Result]) -> None:
 
 def card(result: Result, plan: Plan) -> str:
     """What comes with a packed model: where it is from and how good it is."""
-    shown = replace(plan, pairs=Path(plan.pairs).name, runs=Path("runs"), last=False)
+    shown = replace(plan, pairs=Path(plan.pairs).name, runs=Path("runs"))
     numbers = range(len(plan.stages(result.model)))
     words = "\n    ".join(shlex.join(command(result.model, shown, n)) for n in numbers)
-    events = read_log(RunFolder(plan.folder(result.model)).log)
+    events = read_log(RunFolder(plan.result(result.model)).log)
     data = next(e for e in events if e["event"] == "data")
-    several = GREETINGS in plan.stages(result.model)[-1].settings
-    counted = " (those of at most three words counted five times)" if several else ""
+    short = [s for s in plan.stages(result.model)[-1].settings if s.startswith("data.short=")]
+    counted = "".join(f" (those of at most three words {s[11:]} times)" for s in short)
+    shares = plan.shares(result.model)
+    mean = "; ".join(f"run {number} counts {share:g}" for number, share in shares.items())
+    whose = f"The weights are a mean of runs: {mean}.\n" if len(shares) > 1 else ""
     minutes = f"{result.end['seconds'] / 60:.0f} minutes"
     rows = "\n".join(f"| {_span(b)} | {b.sentences} | {b.bleu:.1f} |" for b in result.buckets)
-    return f"""# {result.model}, German to English
+    title = "transformer, English" if result.model == REVERSED else f"{result.model}, German"
+    return f"""# {title} to {"German" if result.model == REVERSED else "English"}
 
 {result.parameters:,} parameters; matrices stored in 8 bits with a scale a row. Made by regard.
 
@@ -224,7 +306,7 @@ share a sentence are on one side of the split (`data.split_seed` 0).
 
 The last command made {result.end["step"]:,} updates in {minutes} on the clock with one thread,
 on a machine with other work.
-`benchmarks/tatoeba.py` runs this, measures and packs.
+{whose}`benchmarks/tatoeba.py` runs this, measures and packs.
 
 ## Quality
 
@@ -252,21 +334,20 @@ def main() -> None:
     parser.add_argument("--runs", type=Path, default=Path("runs"))
     parser.add_argument("--only", choices=STAGES, action="append")
     parser.add_argument("--stages", type=int, default=len(STAGES), metavar="N")
-    parser.add_argument("--last", action="store_true", help="from the models in the package")
     parser.add_argument("--ship", action="store_true", help="pack the models into the package")
     given = parser.parse_args()
     models = given.only or list(STAGES)
-    plan = Plan(given.pairs, given.runs, given.stages, given.last)
+    plan = Plan(given.pairs, given.runs, given.stages)
     with ThreadPoolExecutor(2) as two:
         list(two.map(lambda model: train(model, plan), models))
     for model in models if given.ship else []:
-        size = pack(plan.folder(model), HOME / model)
+        size = pack(plan.result(model), HOME / model)
         print(f"{model}: {size / 1e6:.1f} MB")
     results = [measure(m, plan, HOME / m if given.ship else None) for m in models]
     print(table(results))
     print(json.dumps({"signatures": [results[0].bleu.signature, results[0].chrf.signature]}))
     if given.stages == 1 and not given.only:
-        draw(results)
+        draw([result for result in results if result.model != REVERSED])
     for result in results if given.ship else []:
         write_text(HOME / result.model / "card.md", card(result, plan))
 

@@ -1,14 +1,14 @@
 """LSTMN against LSTM on the Penn Treebank, sentence by sentence or read on.
 
     python benchmarks/treebank.py FOLDER [--runs runs] [--rates 4e-3] [--passes 5] [--seeds 1 2 3]
-        [--units 300] [--read-on 50]
+        [--units 300] [--layers 2] [--dropout 0.3] [--read-on 50]
 
 FOLDER has ptb.train.txt.gz, ptb.valid.txt.gz and ptb.test.txt.gz. Three designs of equally many
 parameters, or with ``--units`` of equally many hidden units: the LSTM, the LSTMN, and the LSTMN
 whose newest word has a learned bias that begins at 6 (``model.recency``), each with every step size
-and every seed. With ``--read-on`` the state goes on from sentence to sentence, and attention looks
-back so many words. Runs are made one after the other, on one core; what was interrupted is resumed,
-what is finished is only measured.
+and every seed, of one layer or of several. With ``--read-on`` the state goes on from sentence to
+sentence, and attention looks back so many words. Runs are made one after the other, on one core;
+what was interrupted is resumed, what is finished is only measured.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DESIGNS = {
     "LSTMN": ("lstmn", ()),
     "LSTMN, recency": ("lstmn", ("--set", "model.recency=6")),
 }
-USUAL = ("--level", "space", "--set", "data.least=1", "--size", "small", "--dropout", "0.1")
+USUAL = ("--level", "space", "--set", "data.least=1", "--size", "small")
 LENGTH = ("--batch-tokens", "500", "--patience", "0", "--threads", "1")
 
 
@@ -38,6 +38,8 @@ class Treebank:
     runs: Path
     units: int = 0
     """Hidden units of every design; 0 = equally many parameters instead."""
+    layers: int = 1
+    dropout: float = 0.1
     window: int = 0
     """Words that attention looks back when the text is read on; 0 = each sentence on its own."""
 
@@ -50,13 +52,16 @@ class Treebank:
         ]
         name = f"treebank-{design.lower().replace(', ', '-')}-{rate:g}-{passes}-{seed}{self.kind}"
         what = ("--model", model, "--learning-rate", str(rate), *own, "--seed", str(seed))
-        length = (*LENGTH, "--epochs", str(passes), *self.shape(model))
-        return Run(model, self.runs / name, (*files, *USUAL, *COSINE, *length, *what))
+        length = (*LENGTH, "--epochs", str(passes), "--dropout", f"{self.dropout:g}")
+        options = (*files, *USUAL, *COSINE, *length, *self.shape(model), *what)
+        return Run(model, self.runs / name, options)
 
     def shape(self, model: str) -> Iterator[str]:
-        """The options of equal units and of reading on."""
+        """The options of equal units, of several layers and of reading on."""
         if self.units:
             yield from ("--set", f"model.hidden={self.units}")
+        if self.layers > 1:
+            yield from ("--set", f"model.layers={self.layers}")
         if self.window:
             yield "--continuous"
             if model == "lstmn":
@@ -65,8 +70,11 @@ class Treebank:
     @property
     def kind(self) -> str:
         """What a folder's name says of these."""
-        units = f"-units{self.units}" if self.units else ""
-        return units + (f"-on{self.window}" if self.window else "")
+        parts: dict[str, float] = {"units": self.units, "layers": self.layers, "on": self.window}
+        said = {name: n for name, n in parts.items() if n > 1}
+        if self.dropout != Treebank.dropout:
+            said["dropout"] = self.dropout
+        return "".join(f"-{name}{n:g}" for name, n in said.items())
 
 
 def row(design: str, rate: float, passes: int, results: list[Result]) -> str:
@@ -91,9 +99,12 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--only", choices=DESIGNS, action="append")
     parser.add_argument("--units", type=int, default=0)
+    parser.add_argument("--layers", type=int, default=1)
+    parser.add_argument("--dropout", type=float, default=0.1)
     parser.add_argument("--read-on", type=int, default=0, metavar="WINDOW")
     given = parser.parse_args()
-    bank, rows = Treebank(given.folder, given.runs, given.units, given.read_on), []
+    shape = given.units, given.layers, given.dropout, given.read_on
+    bank, rows = Treebank(given.folder, given.runs, *shape), []
     for rate in given.rates:
         for design in given.only or DESIGNS:
             found = []

@@ -96,13 +96,14 @@ def translate(
 ) -> None:
     """Translate SENTENCES, the lines of a file, or what is piped in.
 
-    The models that come with regard translate German to English.
+    The models that come with regard translate German to English; english-german the other way.
 
     \b
     regard translate "Können Sie mir helfen, diesen Satz zu übersetzen?" --alignment
     regard translate --model transformer --file german.txt > english.txt
     regard translate "Das ist schade." --n-best 3
     regard translate --with transformer "Das ist schade."
+    regard translate --model english-german "Can you help me?"
     """
     texts = texts_of(sentences, file, "translate")
     drawn = {"temperature": temperature, "top_p": top_p, "seed": seed}

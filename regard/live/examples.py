@@ -24,6 +24,11 @@ SENTENCES = {
         "Ich habe gestern ein Buch gelesen.",
         "Wo ist der nächste Bahnhof?",
     ),
+    "english-german": (
+        "Can you help me?",
+        "I read a book yesterday.",
+        "Where is the nearest station?",
+    ),
     "sentence": (
         "The animal didn't cross the street because it was too tired",
         "The dog was exhausted and stayed on its side of the road",
@@ -35,7 +40,7 @@ SENTENCES = {
         "She asked him if he wanted to",
     ),
 }
-"""For the models that come with regard."""
+"""For the models that come with regard: by their names, or by their tasks."""
 IMAGES = "examples.npz"
 """Beside the weights of a model that comes with regard: ``images`` and ``labels``."""
 
@@ -55,7 +60,7 @@ class ExampleImage:
 def example_sentences(run: RunFolder, task: str) -> tuple[str, ...]:
     """Those of the models that come with regard; of a run, sentences it was not trained on."""
     if run.path.parent == HOME:
-        return SENTENCES[task]
+        return SENTENCES.get(run.path.name, SENTENCES[task])
     file = run.test if task == "translate" else run.test_text
     try:
         lines = file.read_text(encoding="utf-8").splitlines()

@@ -20,6 +20,8 @@ CONFIG = FASHION.read_config()["model"]
 
 def test_sentences_are_those_of_the_model_or_of_the_runs_test(tmp_path: Path) -> None:
     assert example_sentences(RunFolder(HOME / "bahdanau"), "translate") == SENTENCES["translate"]
+    english = example_sentences(RunFolder(HOME / "english-german"), "translate")
+    assert english[0] == "Can you help me?"
     assert example_sentences(RunFolder(save_run(tmp_path, "near")), "lm") == tuple(TEXTS[:2])
 
 

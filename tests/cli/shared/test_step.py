@@ -78,7 +78,7 @@ def test_a_step_of_bahdanaus_decoder_and_its_page(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     text = flat(done.stdout)
     assert "The decoder has read '▁The', and writes '▁dog' from what it takes here." in text
-    assert "As asked. It gives 0.983 of the attention of '▁dog' to '▁Hund'." in text
+    assert re.search(r"As asked. It gives 0\.9\d+ of the attention of '▁dog' to '▁Hund'\.", text)
     content = page.read_text(encoding="utf-8")
     start = re.search(r'"start":(\{.*?\})', content)
     assert start is not None

@@ -11,24 +11,30 @@ from hypothesis import strategies as st
 
 from regard.errors import ConfigError
 from regard.train.data.config import PairsConfig
-from regard.train.data.names import made_up, renamed
+from regard.train.data.names import Names, made_up
 from regard.train.data.pairs import Pair
 
 TOM = Pair("Tom wohnt in Boston.", "Tom lives in Boston.", 1)
 
 
-def test_one_name_changes_on_both_sides() -> None:
-    for seed in range(20):
-        (pair,) = renamed([TOM], 1.0, seed)
+def renamed(pair: Pair, seed: str = "0") -> Pair:
+    return Names([pair]).renamed(1.0, seed)[0]
+
+
+def test_one_name_or_both_change_on_both_sides() -> None:
+    changed = set()
+    for seed in range(40):
+        pair = renamed(TOM, str(seed))
         pattern = r"(\w+) wohnt in (\w+)\.\|\1 lives in \2\."
         found = re.fullmatch(pattern, f"{pair.source}|{pair.target}")
         assert found, pair
-        assert (found[1] == "Tom") != (found[2] == "Boston")
+        changed.add((found[1] != "Tom", found[2] != "Boston"))
         assert pair.number == 1
+    assert changed == {(True, False), (False, True), (True, True)}
 
 
 def test_a_digit_ends_a_name_on_both_sides() -> None:
-    (pair,) = renamed([Pair("Apollo11 landete.", "Apollo 11 landed.")], 1.0)
+    pair = renamed(Pair("Apollo11 landete.", "Apollo 11 landed."))
     assert re.fullmatch(r"(\w+)11 landete\.\|\1 11 landed\.", f"{pair.source}|{pair.target}"), pair
     assert "Apollo" not in pair.source
 
@@ -47,15 +53,47 @@ def test_a_digit_ends_a_name_on_both_sides() -> None:
 )
 def test_what_is_no_name_stays(source: str, target: str) -> None:
     pairs = [Pair(source, target), Pair("er ist in", "i like winter")]
-    assert renamed(pairs, 1.0) == pairs
+    names = Names(pairs)
+    assert not names.found
+    assert not names.renamed(1.0, "0")
 
 
 def test_the_share() -> None:
-    pairs = [TOM] * 2000
-    assert renamed(pairs, 0.0) == pairs
-    changed = sum(pair != TOM for pair in renamed(pairs, 0.3))
-    assert 500 < changed < 700
-    assert renamed(pairs, 0.3, seed=5) == renamed(pairs, 0.3, seed=5) != renamed(pairs, 0.3, seed=6)
+    names = Names([TOM] * 2000)
+    assert not names.renamed(0.0, "0")
+    assert 500 < len(names.renamed(0.3, "0")) < 700
+    assert len(names.renamed(1.0, "0")) == 2000
+
+
+def test_the_same_seed_draws_the_same_names() -> None:
+    names, others = (Names([TOM] * 50) for _ in range(2))
+    assert names.renamed(0.3, "7 1") == others.renamed(0.3, "7 1")
+    assert names.renamed(0.3, "7 1") != names.renamed(0.3, "7 2")
+
+
+def test_only_pairs_with_a_name_are_told_by_their_places() -> None:
+    names = Names([Pair("Das ist gut.", "That is good."), TOM, Pair("er ist", "he is"), TOM])
+    assert names.found == {1: ["Tom", "Boston"], 3: ["Tom", "Boston"]}
+    assert list(names.renamed(1.0, "0")) == [1, 3]
+
+
+def test_half_of_the_names_are_glued_from_words_of_the_text() -> None:
+    words = Pair("qqqqqqqq", "xxxxxxxx")  # no made-up syllable has these letters
+    drawn = Names([*[TOM] * 400, words]).renamed(1.0, "0").values()
+    new = {word for pair in drawn for word in pair.source[:-1].split()}
+    new -= {"Tom", "wohnt", "in", "Boston"}
+    assert all(name.isalpha() and name.istitle() for name in new)
+    glued = sum("q" in pair.source.lower() or "x" in pair.source for pair in drawn)
+    # A beginning and an end are each drawn from Boston, lives, wohnt and those two, so that half of
+    # 16/25 of the names have such a letter; and a pair has one new name or two.
+    assert 100 < glued < 220
+
+
+def test_a_letter_whose_large_form_is_two_makes_no_name() -> None:
+    names = Names([*[TOM] * 40, Pair("ßßßßßßßß", "ŉŉŉŉŉŉŉŉ")])
+    for pair in names.renamed(1.0, "0").values():
+        assert re.fullmatch(r"(\w+) wohnt in (\w+)\.", pair.source)
+        assert all(word.istitle() for word in re.findall(r"\w+", pair.source)[::3])
 
 
 @given(st.integers(0, 10**6))

@@ -44,7 +44,7 @@ def test_targets_are_what_the_loss_is_a_sum_over(model: str, corpus: TokenCorpus
 @pytest.mark.parametrize("model", ["word-by-word", "bahdanau"])
 def test_sources_fall_apart_anew_in_each_pass(model: str, corpus: TokenCorpus[Pair]) -> None:
     translator = build(sized(model, "tiny", len(corpus.tokens), dropout=0.0))
-    task = TranslationTask(translator, corpus, TrainConfig(batch_tokens=300), 0.3, 50)
+    task = TranslationTask(translator, corpus, TrainConfig(batch_tokens=300), apart=0.3, longest=50)
     first, seen = task.batches(0), task.train
     assert [e.target for e in seen] == [ids[1] for ids in corpus.train]
     assert sum(len(e.source) for e in seen) > sum(len(ids[0]) for ids in corpus.train)
@@ -56,6 +56,43 @@ def test_sources_fall_apart_anew_in_each_pass(model: str, corpus: TokenCorpus[Pa
     task.batches(1)
     assert task.train != seen
     assert (task.batches(0), task.train) == (first, seen)  # as a resumed run draws it
+
+
+def test_names_are_made_up_anew_in_each_pass(tmp_path: Path) -> None:
+    others = "Er sieht den Hund.\tHe sees the dog.\nDas ist gut.\tThat is good.\n"
+    (tmp_path / "names.tsv").write_text("Tom sieht den Hund.\tTom sees the dog.\n" * 20 + others)
+    config = PairsConfig(pairs=str(tmp_path / "names.tsv"), valid_pairs=str(tmp_path / "names.tsv"))
+    job = Translate()
+    read = job.read(config)
+    corpus = job.encode(read, job.learn(read, config), config)
+    translator = build(sized("bahdanau", "tiny", len(corpus.tokens), dropout=0.0))
+    task = TranslationTask(translator, corpus, TrainConfig(batch_tokens=300), names=0.5)
+    first, seen = task.batches(0), task.train
+    tom = corpus.tokens.encode("Tom sieht den Hund.")
+    renamed = [e for e, ids in zip(seen, corpus.train, strict=True) if tuple(e) != tuple(ids)]
+    assert 4 <= len(renamed) <= 16
+    names = set()
+    for example in renamed:
+        assert list(example.source) != list(tom)
+        name = corpus.tokens.decode(example.source).removesuffix(" sieht den Hund.")
+        assert corpus.tokens.decode(example.target) == f"{name} sees the dog."
+        names.add(name)
+    assert "Tom" not in names
+    assert len(names) > 1
+    rows = first[0]
+    b = collate([seen[row] for row in rows])
+    loss = translator.loss(b.source, b.source_lengths, b.target, b.target_lengths)
+    assert task.targets(rows) == loss.tokens
+    task.batches(1)
+    assert task.train != seen
+    assert (task.batches(0), task.train) == (first, seen)  # as a resumed run draws it
+
+
+def test_a_name_that_makes_a_text_too_long_is_not_given(corpus: TokenCorpus[Pair]) -> None:
+    translator = build(sized("bahdanau", "tiny", len(corpus.tokens), dropout=0.0))
+    task = TranslationTask(translator, corpus, TrainConfig(batch_tokens=300), names=1.0, longest=1)
+    task.batches(0)
+    assert [tuple(e) for e in task.train] == [tuple(ids) for ids in corpus.train]
 
 
 def test_validation_does_not_depend_on_the_batch(corpus: TokenCorpus[Pair]) -> None:
