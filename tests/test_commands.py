@@ -36,7 +36,8 @@ MORE = {
     "cost": ["--lengths", "16,32", "--repeats", "1", "--budget", "5"],
 }
 """What makes a command quick, where it prints nothing that is shown."""
-MORE_OF_TRANSLATORS = ["--size", "tiny", "--vocabulary", "100"]
+MORE_OF_TRANSLATORS = ["--size", "tiny"]
+FEW_TOKENS = ["--vocabulary", "100"]
 MORE_TO_DIVIDE = ["--set", "data.valid_share=0.2", "--set", "data.test_share=0.2"]
 BEFORE = {
     "docs/read.md": ["regard train lm --text english.txt --size tiny -o runs/mine"],
@@ -203,7 +204,8 @@ def run(command: str, quick: bool, monkeypatch: pytest.MonkeyPatch) -> Done:
     words = shlex.split(rest.replace("$M", "multi30k").partition(" > ")[0])[1:]
     if quick and "--resume" not in words:
         words += MORE.get(words[0], [])
-        words += MORE_OF_TRANSLATORS if words[:2] == ["train", "translate"] else []
+        if words[:2] == ["train", "translate"]:
+            words += [*MORE_OF_TRANSLATORS, *([] if "--from" in words else FEW_TOKENS)]
         divided = any(word.startswith("--valid") for word in words)
         divided = divided or words[:2] == ["train", "recommend"]
         words += MORE_TO_DIVIDE if words[0] == "train" and not divided else []

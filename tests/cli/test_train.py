@@ -100,9 +100,9 @@ def test_columns_and_optimizers_that_are_not_there(
         capsys, *given, "--columns", "source=fr,target=en"
     )
     assert "train.optimizer" in refused(capsys, *given, "--optimizer", "adam")
-    assert "brings its tokens" in refused(
-        capsys, *given, "--from", "bahdanau", "--tokenizer", "t.json"
-    )
+    for option, value in (("tokenizer", "t.json"), ("vocabulary", "50")):
+        said = refused(capsys, *given, "--from", "bahdanau", f"--{option}", value)
+        assert f"train.start (--from) brings its tokens: leave data.{option} out" in said
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -15,7 +15,7 @@ def arguments(pairs: Path, output: Path, *more: str, **settings: Any) -> list[st
     chosen: dict[str, Any] = {
         "data.valid_share": 0.1,
         "data.test_share": 0.1,
-        "data.vocabulary": 60,
+        "data.vocabulary": None if "--from" in more else 60,
         "model.model": "transformer",
         "model.width": 8,
         "model.layers": 1,

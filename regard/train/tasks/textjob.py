@@ -83,8 +83,9 @@ class TextJob(
         """Problems if tokens come from two places, or the longest sentence that is trained on does
         not fit into a batch."""
         found = []
-        if settings.data.tokenizer and settings.train.start:
-            found.append("train.start (--from) brings its tokens: leave data.tokenizer out")
+        for name in ("tokenizer", "vocabulary"):
+            if getattr(settings.data, name) and settings.train.start:
+                found.append(f"train.start (--from) brings its tokens: leave data.{name} out")
         most, room = self.longest(settings.data), settings.train.batch_tokens
         if most is not None and most + 2 > room:
             found.append(
