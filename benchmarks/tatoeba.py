@@ -333,10 +333,12 @@ def main() -> None:
     parser.add_argument("--pairs", required=True, metavar="FILE")
     parser.add_argument("--runs", type=Path, default=Path("runs"))
     parser.add_argument("--only", choices=STAGES, action="append")
-    parser.add_argument("--stages", type=int, default=len(STAGES), metavar="N")
+    most = max(map(len, STAGES.values()))
+    parser.add_argument("--stages", type=int, default=most, metavar="N")
     parser.add_argument("--ship", action="store_true", help="pack the models into the package")
     given = parser.parse_args()
-    models = given.only or list(STAGES)
+    four = [model for model in STAGES if model != REVERSED]
+    models = given.only or (four if given.stages == 1 else list(STAGES))
     plan = Plan(given.pairs, given.runs, given.stages)
     with ThreadPoolExecutor(2) as two:
         list(two.map(lambda model: train(model, plan), models))
@@ -347,7 +349,7 @@ def main() -> None:
     print(table(results))
     print(json.dumps({"signatures": [results[0].bleu.signature, results[0].chrf.signature]}))
     if given.stages == 1 and not given.only:
-        draw([result for result in results if result.model != REVERSED])
+        draw(results)
     for result in results if given.ship else []:
         write_text(HOME / result.model / "card.md", card(result, plan))
 
