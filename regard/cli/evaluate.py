@@ -90,7 +90,7 @@ def evaluate(model: str, json_to: str | None, **options: Any) -> None:
     """
     from regard.cli.shared.output import check_outputs, write_json
     from regard.store.folder import RunFolder, kind_of
-    from regard.store.shipped import find_folder
+    from regard.store.shipped import find_folder, find_together
 
     read = (value for value in options.values() if isinstance(value, str))
     check_outputs(*read, json=json_to)
@@ -109,7 +109,7 @@ def evaluate(model: str, json_to: str | None, **options: Any) -> None:
     if task == "act":
         given = act_options(given)
     if "with" in given:
-        given["beside"] = [find_folder(name, "translate") for name in given.pop("with")]
+        _, *given["beside"] = find_together([model, *given.pop("with")])
     from regard.train.tasks import evaluate as evaluation
     from regard.views.terminal.console import make_console
     from regard.views.terminal.scores import print_scores

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from regard.errors import FileError, nearest
+from regard.errors import FileError, RegardError, nearest
 from regard.files import write_text
 from regard.store.folder import SHIPPED, TOKENS, RunFolder, kind_of, load_translator
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 HOME = SHIPPED
 """A folder for each model: config.json, model.safetensors, card.md; vocabularies beside them."""
 
+FROM_ENGLISH = ("english-german",)
+"""The translators of the package that read English; the others write it."""
 OF_TEXT = ("classify", "lm", "translate")
 """The tasks of models that read text."""
 
@@ -49,6 +52,20 @@ def find_folder(name: str | os.PathLike[str], task: str | None = None) -> Path:
             f"({', '.join(known)}){nearest(str(name), known)}"
         )
     return Path(name)
+
+
+def find_together(given: Sequence[str]) -> list[Path]:
+    """The folders of translators that speak together; refused if it is known that one of them
+    translates the other way."""
+    own = [name for name in given if name in names("translate")]
+    back = [name for name in own if name in FROM_ENGLISH]
+    if back and len(back) < len(own):
+        other = next(name for name in own if name not in FROM_ENGLISH)
+        raise RegardError(
+            f"{back[0]!r} translates English to German and {other!r} German to English: only "
+            "models that translate the same way can choose together"
+        )
+    return [find_folder(name, "translate") for name in given]
 
 
 def is_own(name: str) -> bool:

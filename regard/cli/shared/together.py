@@ -38,9 +38,9 @@ def translate_together(
     **search: Any,
 ) -> None:
     """Print, or write as JSON, what ``models`` find likeliest together."""
-    from regard.store.shipped import find_folder
+    from regard.store.shipped import find_together
 
-    folders = [find_folder(model, "translate") for model in models]
+    folders = find_together(models)
     from regard.models.translators.together import judged_texts
     from regard.pieces.unknown import Unknown
     from regard.store.folder import load_translator

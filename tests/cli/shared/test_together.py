@@ -63,3 +63,15 @@ def test_several_models_are_evaluated(run: Path) -> None:
         2,
         "regard: error: --rouge is of the summaries of one model: leave --with out\n",
     )
+
+
+@pytest.mark.parametrize("command", ["translate", "evaluate"])
+def test_models_that_translate_opposite_ways_are_refused(command: str) -> None:
+    what = ("Danke.",) if command == "translate" else ()
+    model = ("--model", "transformer") if command == "translate" else ("transformer",)
+    done = regard(command, *model, "--with", "bahdanau", "--with", "english-german", *what)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "regard: error: 'english-german' translates English to German and 'transformer' German to "
+        "English: only models that translate the same way can choose together\n",
+    )
