@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from regard.errors import ConfigError, FileError
 from regard.store.card import card_of
 from regard.store.folder import (
-    TASKS,
     RunFolder,
+    kind_of,
     load_classifier,
     load_language_model,
     load_translator,
@@ -60,8 +60,8 @@ def _check(task: str, model: dict[str, object], to: str) -> None:
     design, library = str(model["model"]), LIBRARIES.get(to)
     if task not in ("translate", "lm", "classify"):
         raise ConfigError(
-            f"translators, language models and classifiers of text are exported; this is a "
-            f"{TASKS.get(task, task)}"
+            "translators, language models and classifiers of text are exported; this is "
+            f"{kind_of(task)}"
         )
     if task == "classify" and library:
         raise ConfigError(

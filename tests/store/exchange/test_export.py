@@ -84,6 +84,11 @@ def test_what_cannot_go_is_refused(runs: Path, run: str, to: str, reason: str) -
     assert not (runs / "never").exists()
 
 
+def test_an_image_classifier_is_named_for_what_it_is(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="of text are exported; this is an image classifier$"):
+        export("fashion", "onnx", tmp_path / "never")
+
+
 def test_nothing_is_overwritten_and_nothing_left_behind(
     runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
