@@ -32,17 +32,18 @@ class TapeScores:
         self, keys: Tensor, queries: Tensor, v: Tensor | None, recency: Tensor | None = None
     ) -> None:
         self.keys, self.queries, self.v, self.recency = keys, queries, v, recency
+        self.twice = None if v is None else 2 * v
         self.scratch: Tensor | None = None
 
     def at(self, t: int, seen: slice) -> Tensor:
-        """e (batch, seen) of step t."""
+        """e (batch, seen) of step t; with v all are larger by the sum of v, for which a softmax
+        does not care."""
         keys = self.keys[:, seen]
-        if self.v is None:
+        if self.twice is None:
             return torch.bmm(self.queries[t].unsqueeze(1), keys.transpose(1, 2)).squeeze(1)
         e = keys.new_empty(keys.shape[:2])
         for rows, shares in self.shares(t, seen):
-            torch.mv(shares.flatten(0, 1), self.v, out=e[rows].view(-1))
-        e.mul_(2).sub_(self.v.sum())
+            torch.mv(shares.flatten(0, 1), self.twice, out=e[rows].view(-1))
         if self.recency is not None:
             e[:, -1:] += self.recency
         return e
