@@ -85,7 +85,7 @@ def test_what_cannot_go_is_refused(runs: Path, run: str, to: str, reason: str) -
 
 
 def test_an_image_classifier_is_named_for_what_it_is(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="of text are exported; this is an image classifier$"):
+    with pytest.raises(ConfigError, match=r"of text are exported; this is an image classifier$"):
         export("fashion", "onnx", tmp_path / "never")
 
 
