@@ -12,9 +12,9 @@ already is not added, nor one whose translation is in the validation or test pai
 shares less than half of its words with what people wrote: there the teachers failed. With
 ``--back`` every English sentence is translated into German, and the three best are new sources for
 it, unless they are in the validation or test pairs. It writes ``train.tsv``, ``valid.tsv`` and
-``test.tsv`` into the folder, and ``new.tsv``, what was added; docs/results.md has the commands
-that train on them. What a teacher has said or judged is kept in the folder: interrupted, it goes on
-with the next.
+``test.tsv`` into the folder, and ``new.tsv``, what was added; docs/results.md has a command
+that trains on them. What a teacher has said or judged is kept in the folder: interrupted, it goes
+on with the next.
 """
 
 from __future__ import annotations
@@ -140,11 +140,14 @@ def shared(one: Counter[str], other: Counter[str]) -> float:
 
 
 def offer(
-    teachers: dict[str, Speaker], sources: Sequence[str], folder: Path, best: int
+    teachers: dict[str, Speaker], sources: Sequence[str], folder: Path, best: int, what: str
 ) -> list[list[str]]:
     """What the teachers propose for each source, every text once."""
     said = [
-        kept(folder / f"said-{Path(name).name}.json", partial(proposals, own, sources, name, best))
+        kept(
+            folder / f"{what}-{best}-{Path(name).name}.json",
+            partial(proposals, own, sources, name, best),
+        )
         for name, own in teachers.items()
     ]
     return [
@@ -158,6 +161,7 @@ def judged_by_all(
     sources: Sequence[str],
     offered: Sequence[Sequence[str]],
     folder: Path,
+    best: int,
 ) -> list[list[float]]:
     """The scores of each teacher for all that is offered."""
     together = "+".join(Path(name).name for name in teachers)
@@ -165,7 +169,7 @@ def judged_by_all(
     return [
         kept(
             # All propose, so what one is asked depends on who the others are.
-            folder / f"judged-{Path(name).name}-of-{together}.json",
+            folder / f"judged-{best}-{Path(name).name}-of-{together}.json",
             partial(judged, own, asked, name),
         )
         for name, own in teachers.items()
@@ -189,18 +193,19 @@ def main() -> None:
     held = [*data.valid, *data.test]
     sources = list(dict.fromkeys(pair.source for pair in data.train))
     teachers = {name: speaker(name) for name in given.teacher}
-    offered = offer(teachers, sources, folder, given.best)
+    offered = offer(teachers, sources, folder, given.best, "said")
     if given.nearest:
         found = nearest(sources, offered, data.train)
     else:
-        scores = judged_by_all(teachers, sources, offered, folder)
+        scores = judged_by_all(teachers, sources, offered, folder, given.best)
         found = judged_best(sources, offered, scores)
     new = added(found, data.train, held)
     print(f"{len(new):,} new translations")
     if given.back:
         targets = list(dict.fromkeys(pair.target for pair in data.train))
-        said = offer({given.back: speaker(given.back)}, targets, folder, BACK)
-        new += backward(dict(zip(targets, said, strict=True)), data.train, held)
+        said = offer({given.back: speaker(given.back)}, targets, folder, BACK, "back")
+        there = [*data.train, *new]
+        new += backward(dict(zip(targets, said, strict=True)), there, held)
     parts = {"new": new, "train": [*data.train, *new], "valid": data.valid, "test": data.test}
     for name, pairs in parts.items():
         write_text(folder / f"{name}.tsv", "".join(pair.line() + "\n" for pair in pairs))

@@ -51,6 +51,8 @@ class Stage:
     validate: int
     settings: tuple[str, ...] = ()
     precision: str = "float32"
+    phrases: bool = False
+    """Whether the lines of ``phrases.tsv`` are among the pairs, ``TIMES`` each."""
 
 
 def first(steps: int) -> Stage:
@@ -85,6 +87,10 @@ STAGES = {
 MEANS = {"bahdanau": {3: 0.25, 4: 0.25, 5: 0.5}}
 """The runs of a model, counted from 1, whose weights are added up, and the share of each."""
 EDGES = (4, 6, 8, 10, 13)
+PHRASES = Path(__file__).parent / "phrases.tsv"
+"""Greetings and first sentences, German and English, of which the collection has few."""
+TIMES = 8
+WITH_PHRASES = "train-and-phrases"
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "length.png"
 
 
@@ -128,13 +134,15 @@ class Plan:
             return self.runs / f"tatoeba-{model}-mean"
         return self.folder(model, len(self.stages(model)) - 1)
 
-    def data(self, model: str) -> list[str]:
+    def data(self, model: str, stage: Stage) -> list[str]:
         """The options that name the pairs and say which way."""
-        if model != REVERSED:
+        if model != REVERSED and not stage.phrases:
             return ["--pairs", self.pairs, "--reverse"]
-        parts = {"--pairs": "train", "--valid-pairs": "valid", "--test-pairs": "test"}
+        train = WITH_PHRASES if stage.phrases else "train"
+        parts = {"--pairs": train, "--valid-pairs": "valid", "--test-pairs": "test"}
         files = ((option, str(self.part(name))) for option, name in parts.items())
-        return [*(word for pair in files for word in pair), "--reverse"]
+        way = ["--reverse"] if model == REVERSED else []
+        return [*(word for pair in files for word in pair), *way]
 
     def part(self, name: str) -> Path:
         """The file of one part of the split, for the other way."""
@@ -148,13 +156,18 @@ class Plan:
 
 
 def write_split(plan: Plan) -> None:
-    """The parts that German to English is trained and tested on, for the other way.
+    """The parts that German to English is trained and tested on, for the other way and for phrases.
 
     Which sentences are set aside depends on which side is the source, so the split is made once.
+    A phrase that is set aside is none.
     """
     read = Translate().read(PairsConfig(pairs=plan.pairs, source_column=2, target_column=1))
+    held = {text for pair in (*read.valid, *read.test) for text in pair.texts()}
+    said = [pair for pair in read_pairs(PHRASES).rows if held.isdisjoint(pair.texts())]
     plan.part("train").parent.mkdir(parents=True, exist_ok=True)
-    for name, pairs in {"train": read.train, "valid": read.valid, "test": read.test}.items():
+    parts = {"train": read.train, "valid": read.valid, "test": read.test}
+    parts[WITH_PHRASES] = [*read.train, *said * TIMES]
+    for name, pairs in parts.items():
         write_text(plan.part(name), "".join(f"{pair.line()}\n" for pair in pairs))
 
 
@@ -172,7 +185,7 @@ def command(model: str, plan: Plan, number: int) -> list[str]:
         *stage.settings,
     ]
     return [
-        *("regard", "train", "translate", *plan.data(model)),
+        *("regard", "train", "translate", *plan.data(model, stage)),
         *("--model", "transformer" if model == REVERSED else model, "--size", "small"),
         *(*how, *stage.length),
         *("--learning-rate", stage.rate, "--batch-tokens", "2000"),
@@ -184,9 +197,10 @@ def command(model: str, plan: Plan, number: int) -> list[str]:
 
 def train(model: str, plan: Plan) -> None:
     """One stage after the other, then the mean of their weights."""
-    if model == REVERSED:
+    stages = plan.stages(model)
+    if model == REVERSED or any(stage.phrases for stage in stages):
         write_split(plan)
-    for number in range(len(plan.stages(model))):
+    for number in range(len(stages)):
         train_once(command(model, plan, number), RunFolder(plan.folder(model, number)))
     if len(plan.shares(model)) > 1:
         add_up(model, plan)
@@ -281,15 +295,18 @@ def card(result: Result, plan: Plan) -> str:
     words = "\n    ".join(shlex.join(command(result.model, shown, n)) for n in numbers)
     events = read_log(RunFolder(plan.result(result.model)).log)
     data = next(e for e in events if e["event"] == "data")
-    short = [s for s in plan.stages(result.model)[-1].settings if s.startswith("data.short=")]
-    counted = "".join(f" (those of at most three words {s[11:]} times)" for s in short)
+    short = "data.short="
+    often = [s for s in plan.stages(result.model)[-1].settings if s.startswith(short)]
+    counted = "".join(
+        f" (those of at most three words {s.removeprefix(short)} times)" for s in often
+    )
     shares = plan.shares(result.model)
     mean = "; ".join(f"run {number} counts {share:g}" for number, share in shares.items())
     whose = f"The weights are a mean of runs: {mean}.\n" if len(shares) > 1 else ""
     minutes = f"{result.end['seconds'] / 60:.0f} minutes"
     rows = "\n".join(f"| {_span(b)} | {b.sentences} | {b.bleu:.1f} |" for b in result.buckets)
-    title = "transformer, English" if result.model == REVERSED else f"{result.model}, German"
-    return f"""# {title} to {"German" if result.model == REVERSED else "English"}
+    way = "English to German" if result.model == REVERSED else "German to English"
+    return f"""# {"transformer" if result.model == REVERSED else result.model}, {way}
 
 {result.parameters:,} parameters; matrices stored in 8 bits with a scale a row. Made by regard.
 
@@ -346,7 +363,9 @@ def main() -> None:
         size = pack(plan.result(model), HOME / model)
         print(f"{model}: {size / 1e6:.1f} MB")
     results = [measure(m, plan, HOME / m if given.ship else None) for m in models]
-    print(table(results))
+    for back in (False, True):  # how long sentences are depends on the language
+        if those := [result for result in results if (result.model == REVERSED) == back]:
+            print(table(those))
     print(json.dumps({"signatures": [results[0].bleu.signature, results[0].chrf.signature]}))
     if given.stages == 1 and not given.only:
         draw(results)

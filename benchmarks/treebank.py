@@ -71,7 +71,7 @@ class Treebank:
     def kind(self) -> str:
         """What a folder's name says of these."""
         parts: dict[str, float] = {"units": self.units, "layers": self.layers, "on": self.window}
-        said = {name: n for name, n in parts.items() if n > 1}
+        said = {name: n for name, n in parts.items() if n > (name == "layers")}
         if self.dropout != Treebank.dropout:
             said["dropout"] = self.dropout
         return "".join(f"-{name}{n:g}" for name, n in said.items())

@@ -57,7 +57,8 @@ def find_folder(name: str | os.PathLike[str], task: str | None = None) -> Path:
 def find_together(given: Sequence[str]) -> list[Path]:
     """The folders of translators that speak together; refused if it is known that one of them
     translates the other way."""
-    own = [name for name in given if name in names("translate")]
+    folders = [find_folder(name, "translate") for name in given]
+    own = [folder.name for folder in folders if folder.resolve().parent == HOME.resolve()]
     back = [name for name in own if name in FROM_ENGLISH]
     if back and len(back) < len(own):
         other = next(name for name in own if name not in FROM_ENGLISH)
@@ -65,7 +66,7 @@ def find_together(given: Sequence[str]) -> list[Path]:
             f"{back[0]!r} translates English to German and {other!r} German to English: only "
             "models that translate the same way can choose together"
         )
-    return [find_folder(name, "translate") for name in given]
+    return folders
 
 
 def is_own(name: str) -> bool:

@@ -100,9 +100,25 @@ def test_columns_and_optimizers_that_are_not_there(
         capsys, *given, "--columns", "source=fr,target=en"
     )
     assert "train.optimizer" in refused(capsys, *given, "--optimizer", "adam")
-    for option, value in (("tokenizer", "t.json"), ("vocabulary", "50")):
-        said = refused(capsys, *given, "--from", "bahdanau", f"--{option}", value)
+    for option, value in (("tokenizer", "t.json"), ("vocabulary", 50), ("level", "word")):
+        setting = f"data.{option}={value}"
+        said = refused(capsys, *given, "--from", "bahdanau", "--set", setting)
         assert f"train.start (--from) brings its tokens: leave data.{option} out" in said
+
+
+def test_a_run_that_was_begun_with_weights_and_a_vocabulary_goes_on(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is refused today; before, the vocabulary was ignored, and the run's settings have it."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert run("--pairs", table, *TINY, "-o", first) == 0
+    assert run("--pairs", table, "--from", first, *TINY, "-o", second) == 0
+    config = json.loads((second / "config.json").read_text())
+    config["data"]["vocabulary"] = 60
+    (second / "config.json").write_text(json.dumps(config))
+    capsys.readouterr()
+    assert run("--pairs", table, "--resume", "--steps", "4", "-o", second) == 0
+    assert "after 4 updates" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("model", MODELS)

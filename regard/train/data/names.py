@@ -38,7 +38,8 @@ class Names:
         sides = [[_WORD.findall(side) for side in pair.texts()] for pair in pairs]
         words = {word for pair in sides for side in pair for word in side}
         self.small = {word for word in words if word.islower()}
-        self.words = sorted(word.lower() for word in words if len(word) >= max(_GLUED))
+        self.known = {word.lower() for word in words}
+        self.words = sorted(word for word in self.known if len(word) >= max(_GLUED))
         found = ((place, self._in(*pair)) for place, pair in enumerate(sides))
         self.found = {place: names for place, names in found if names}
         """The names of each pair that has some, by its place."""
@@ -68,7 +69,7 @@ class Names:
         for name in draw.sample(names, draw.randint(1, len(names))):
             old = re.compile(rf"(?<!{letter}){name}(?!{letter})")
             glued = self.words and draw.random() < 0.5
-            new = self._glued(draw) if glued else made_up(draw, self.small)
+            new = self._glued(draw) if glued else made_up(draw, self.known)
             source, target = old.sub(new, source), old.sub(new, target)
         return Pair(source, target, pair.number)
 
@@ -76,8 +77,8 @@ class Names:
         first, last = draw.choice(self.words), draw.choice(self.words)
         name = first[: draw.choice(_GLUED)] + last[-draw.choice(_GLUED) :]
         # Of some letters the large form is two, and then no title.
-        fine = name.capitalize().istitle() and name not in self.small
-        return name.capitalize() if fine else made_up(draw, self.small)
+        fine = name.capitalize().istitle() and name not in self.known
+        return name.capitalize() if fine else made_up(draw, self.known)
 
 
 def made_up(draw: random.Random, words: Collection[str] = ()) -> str:

@@ -73,7 +73,7 @@ def train(
         world.from_main(lambda: held.enter_context(claimed(folder, resume)))
         if resume:
             settings = _resumed(job, folder, world.from_main(folder.read_config), settings)
-        chosen = job.settle(settings)
+        chosen = job.settle(settings, begun=resume)
         _check_able(job, chosen, world, tensorboard)
         if chosen.train.threads:
             torch.set_num_threads(chosen.train.threads)

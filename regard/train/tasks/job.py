@@ -132,6 +132,10 @@ class Job(ABC, Generic[Data, Read, Corpus, Config, Model]):
         """Problems between the sections."""
         return []
 
+    def conflicts_of_new(self, settings: Settings[Data]) -> list[str]:
+        """What else a run may not begin with; one that was begun so may go on."""
+        return []
+
     def check_able(self, settings: Settings[Data], world: World) -> None:
         """Raise if something that the run will need is missing."""
         return None
@@ -144,8 +148,11 @@ class Job(ABC, Generic[Data, Read, Corpus, Config, Model]):
             return self.model_config.from_dict({"model": name, **decided, **rest})
         return self.sized(name, model.get("size", "small"), **decided, **rest)
 
-    def settle(self, tree: Mapping[str, Any]) -> Settings[Data]:
-        """Check a tree of settings, sections data, model and train; every problem at once."""
+    def settle(self, tree: Mapping[str, Any], *, begun: bool = False) -> Settings[Data]:
+        """Check a tree of settings, sections data, model and train; every problem at once.
+
+        ``begun``: they are those of a run that was begun before.
+        """
         problems = [
             f"there is no section {name}{nearest(name, SECTIONS)}"
             for name in tree
@@ -162,7 +169,9 @@ class Job(ABC, Generic[Data, Read, Corpus, Config, Model]):
         train_config, train_problems = make(TrainConfig, train, "train")
         problems += data_problems + train_problems
         if data_config and train_config:
-            problems += self.conflicts(Settings(data_config, model, train_config))
+            settings = Settings(data_config, model, train_config)
+            problems += self.conflicts(settings)
+            problems += [] if begun else self.conflicts_of_new(settings)
         if not strange:
             problems += self._model_problems(model)
         if train.get("precision") == "bfloat16" and model["model"] not in self.rounded:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, ClassVar, Generic, TypeVar
 
 from regard.pieces.tokenizer import Tokenizer
@@ -19,6 +20,8 @@ from regard.train.data.examples import Dataset, E
 from regard.train.settings import Tree
 from regard.train.tasks.job import Config, Files, Job, Model, Settings
 
+LEARNED = ("vocabulary", "level", "least")
+"""Settings of how tokens are learned."""
 TextData = TypeVar("TextData", bound=PartsConfig)
 
 
@@ -83,9 +86,8 @@ class TextJob(
         """Problems if tokens come from two places, or the longest sentence that is trained on does
         not fit into a batch."""
         found = []
-        for name in ("tokenizer", "vocabulary"):
-            if getattr(settings.data, name) and settings.train.start:
-                found.append(f"train.start (--from) brings its tokens: leave data.{name} out")
+        if settings.data.tokenizer and settings.train.start:
+            found.append(brings_tokens("tokenizer"))
         most, room = self.longest(settings.data), settings.train.batch_tokens
         if most is not None and most + 2 > room:
             found.append(
@@ -93,6 +95,17 @@ class TextJob(
                 "tokens and 2 more"
             )
         return found
+
+    def conflicts_of_new(self, settings: Settings[TextData]) -> list[str]:
+        """Of what says how tokens are learned nothing counts where they come with weights."""
+        usual = {f.name: f.default for f in fields(settings.data) if f.name in LEARNED}
+        said = [name for name in LEARNED if getattr(settings.data, name) != usual[name]]
+        return [brings_tokens(name) for name in said] if settings.train.start else []
+
+
+def brings_tokens(name: str) -> str:
+    """Why a setting of the data cannot stand beside the weights that a run begins with."""
+    return f"train.start (--from) brings its tokens: leave data.{name} out"
 
 
 def _lines(rows: Sequence[E]) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from regard.store.shipped import HOME
 from tests.cli.run import regard
 from tests.cli.test_translate import SENTENCES, run, translate
 
@@ -75,3 +76,9 @@ def test_models_that_translate_opposite_ways_are_refused(command: str) -> None:
         "regard: error: 'english-german' translates English to German and 'transformer' German to "
         "English: only models that translate the same way can choose together\n",
     )
+
+
+def test_the_way_of_a_model_of_the_package_is_known_by_its_folder() -> None:
+    done = regard("translate", "--model", "bahdanau", "--with", HOME / "english-german", "Danke.")
+    assert done.returncode == 2
+    assert "'english-german' translates English to German and 'bahdanau'" in done.stderr

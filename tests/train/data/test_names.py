@@ -89,6 +89,13 @@ def test_half_of_the_names_are_glued_from_words_of_the_text() -> None:
     assert 100 < glued < 220
 
 
+def test_no_glued_name_is_a_word_of_the_text() -> None:
+    drawn = Names([*[TOM] * 2000, Pair("Garten", "Garage")]).renamed(1.0, "0").values()
+    new = [word for pair in drawn for word in re.findall(r"\w+", pair.source)[::3]]
+    assert any(word.startswith("Gar") for word in new)
+    assert not {"Garten", "Garage", "Lives", "Wohnt"} & set(new)
+
+
 def test_a_letter_whose_large_form_is_two_makes_no_name() -> None:
     names = Names([*[TOM] * 40, Pair("ßßßßßßßß", "ŉŉŉŉŉŉŉŉ")])
     for pair in names.renamed(1.0, "0").values():

@@ -58,13 +58,18 @@ def test_sources_fall_apart_anew_in_each_pass(model: str, corpus: TokenCorpus[Pa
     assert (task.batches(0), task.train) == (first, seen)  # as a resumed run draws it
 
 
-def test_names_are_made_up_anew_in_each_pass(tmp_path: Path) -> None:
+def of_toms(folder: Path) -> TokenCorpus[Pair]:
+    """Twenty pairs with a name, and two without."""
     others = "Er sieht den Hund.\tHe sees the dog.\nDas ist gut.\tThat is good.\n"
-    (tmp_path / "names.tsv").write_text("Tom sieht den Hund.\tTom sees the dog.\n" * 20 + others)
-    config = PairsConfig(pairs=str(tmp_path / "names.tsv"), valid_pairs=str(tmp_path / "names.tsv"))
+    (folder / "names.tsv").write_text("Tom sieht den Hund.\tTom sees the dog.\n" * 20 + others)
+    config = PairsConfig(pairs=str(folder / "names.tsv"), valid_pairs=str(folder / "names.tsv"))
     job = Translate()
     read = job.read(config)
-    corpus = job.encode(read, job.learn(read, config), config)
+    return job.encode(read, job.learn(read, config), config)
+
+
+def test_names_are_made_up_anew_in_each_pass(tmp_path: Path) -> None:
+    corpus = of_toms(tmp_path)
     translator = build(sized("bahdanau", "tiny", len(corpus.tokens), dropout=0.0))
     task = TranslationTask(translator, corpus, TrainConfig(batch_tokens=300), names=0.5)
     first, seen = task.batches(0), task.train
@@ -88,11 +93,20 @@ def test_names_are_made_up_anew_in_each_pass(tmp_path: Path) -> None:
     assert (task.batches(0), task.train) == (first, seen)  # as a resumed run draws it
 
 
-def test_a_name_that_makes_a_text_too_long_is_not_given(corpus: TokenCorpus[Pair]) -> None:
+def test_a_name_that_makes_a_text_too_long_is_not_given(tmp_path: Path) -> None:
+    corpus = of_toms(tmp_path)
     translator = build(sized("bahdanau", "tiny", len(corpus.tokens), dropout=0.0))
-    task = TranslationTask(translator, corpus, TrainConfig(batch_tokens=300), names=1.0, longest=1)
-    task.batches(0)
-    assert [tuple(e) for e in task.train] == [tuple(ids) for ids in corpus.train]
+    longest = max(len(side) for ids in corpus.train for side in ids)
+    changed = {}
+    for room in (longest, 100):
+        task = TranslationTask(
+            translator, corpus, TrainConfig(batch_tokens=300), names=1.0, longest=room
+        )
+        task.batches(0)
+        pairs = zip(task.train, corpus.train, strict=True)
+        found = [example for example, ids in pairs if tuple(example) != tuple(ids)]
+        changed[room] = max((len(side) for example in found for side in example), default=0)
+    assert changed[longest] <= longest < changed[100]
 
 
 def test_validation_does_not_depend_on_the_batch(corpus: TokenCorpus[Pair]) -> None:
