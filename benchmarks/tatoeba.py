@@ -5,9 +5,10 @@
 ``deu.txt.gz`` is the German-English file of manythings.org/anki (from tatoeba.org, CC-BY 2.0).
 Two models train at a time, one core each; a run that was interrupted is resumed, a finished one
 is only measured. Bahdanau's model and the Transformer are trained on, in runs that begin with the
-weights of the one before (``STAGES``), and of some the mean of several runs is taken (``MEANS``);
-the one from English to German begins with the Transformer in the package. It prints the figures of
-docs/results.md; ``--ship`` packs the models into the package, each with its card.
+weights of the one before (``STAGES``), or with the mean of several (``MEANS``), at last with
+greetings and first sentences among the pairs (``phrases.tsv``); the one from English to German
+begins with the Transformer in the package. It prints the figures of docs/results.md; ``--ship``
+packs the models into the package, each with its card.
 
     … --stages 1      only the first runs, which are equal for all four: the table and its picture
 """
@@ -62,6 +63,14 @@ def first(steps: int) -> Stage:
 
 NAMES, MORE_NAMES, GREETINGS = "data.names=0.3", "data.names=0.5", "data.short=5"
 LOW = "bfloat16"
+
+
+def phrases(steps: int, rate: str, seed: int) -> Stage:
+    """A short run with the phrases; all validation pairs choose."""
+    settings = "train.validate_at_most=2000", MORE_NAMES, GREETINGS
+    return Stage(("--steps", str(steps)), rate, seed, 100, 400, settings, phrases=True)
+
+
 REVERSED = "english-german"
 """The same pairs the other way: a Transformer."""
 STAGES = {
@@ -73,24 +82,34 @@ STAGES = {
         Stage(("--minutes", "80"), "2e-3", 3, 100, 1000, (NAMES, GREETINGS), LOW),
         Stage(("--minutes", "40"), "1e-3", 5, 100, 500, (MORE_NAMES, GREETINGS)),
         Stage(("--minutes", "22"), "5e-4", 6, 100, 500, (MORE_NAMES, "data.short=10")),
+        phrases(1600, "6e-4", 7),
+        phrases(1600, "4e-4", 8),
     ),
     "transformer": (
         first(4700),
         Stage(("--minutes", "115"), "2e-3", 3, 100, 1000, (NAMES, GREETINGS), LOW),
         Stage(("--minutes", "40"), "1e-3", 5, 100, 500, (MORE_NAMES, GREETINGS)),
+        phrases(2400, "8e-4", 7),
+        phrases(1600, "5e-4", 8),
     ),
     REVERSED: (
         Stage(("--minutes", "115"), "2e-3", 3, 100, 1000, (NAMES, GREETINGS)),
         Stage(("--minutes", "60"), "2e-3", 4, 100, 1000, (MORE_NAMES, GREETINGS)),
+        phrases(1600, "6e-4", 8),
     ),
 }
-MEANS = {"bahdanau": {3: 0.25, 4: 0.25, 5: 0.5}}
-"""The runs of a model, counted from 1, whose weights are added up, and the share of each."""
+MEANS = {("bahdanau", 5): {3: 0.25, 4: 0.25, 5: 0.5}}
+"""By a model and how many of its runs are done: those, counted from 1, whose weights are added up,
+and the share of each. What follows begins with the mean."""
 EDGES = (4, 6, 8, 10, 13)
 PHRASES = Path(__file__).parent / "phrases.tsv"
 """Greetings and first sentences, German and English, of which the collection has few."""
 TIMES = 8
 WITH_PHRASES = "train-and-phrases"
+PHRASES_SAID = f"""
+`{WITH_PHRASES}.tsv` has the lines of `benchmarks/phrases.tsv` among the pairs, {TIMES} times each:
+greetings and first sentences, written for regard (Apache-2.0).
+"""
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "length.png"
 
 
@@ -119,20 +138,18 @@ class Plan:
     def stages(self, model: str) -> tuple[Stage, ...]:
         return STAGES[model][: self.most]
 
-    def shares(self, model: str) -> dict[int, float]:
-        """Of the runs in the model; the last alone, unless a mean is said."""
-        last = len(self.stages(model))
-        return MEANS.get(model, {last: 1.0}) if last == len(STAGES[model]) else {last: 1.0}
-
     def folder(self, model: str, number: int) -> Path:
         """Of a stage, counted from 0."""
         return self.runs / f"tatoeba-{model}{f'-{number + 1}' if number else ''}"
 
+    def after(self, model: str, done: int) -> Path:
+        """The folder with the weights after so many runs."""
+        mean = self.runs / f"tatoeba-{model}-mean-{done}"
+        return mean if (model, done) in MEANS else self.folder(model, done - 1)
+
     def result(self, model: str) -> Path:
         """The folder of what came out."""
-        if len(self.shares(model)) > 1:
-            return self.runs / f"tatoeba-{model}-mean"
-        return self.folder(model, len(self.stages(model)) - 1)
+        return self.after(model, len(self.stages(model)))
 
     def data(self, model: str, stage: Stage) -> list[str]:
         """The options that name the pairs and say which way."""
@@ -151,7 +168,7 @@ class Plan:
     def before(self, model: str, number: int) -> str | None:
         """The weights that a stage begins with."""
         if number:
-            return str(self.folder(model, number - 1))
+            return str(self.after(model, number))
         return "transformer" if model == REVERSED else None
 
 
@@ -202,8 +219,8 @@ def train(model: str, plan: Plan) -> None:
         write_split(plan)
     for number in range(len(stages)):
         train_once(command(model, plan, number), RunFolder(plan.folder(model, number)))
-    if len(plan.shares(model)) > 1:
-        add_up(model, plan)
+        if (model, number + 1) in MEANS:
+            add_up(model, plan, number + 1)
 
 
 def train_once(words: list[str], folder: RunFolder) -> None:
@@ -215,13 +232,13 @@ def train_once(words: list[str], folder: RunFolder) -> None:
     subprocess.run([sys.executable, "-m", *words], check=True)
 
 
-def add_up(model: str, plan: Plan) -> None:
+def add_up(model: str, plan: Plan, done: int) -> None:
     """The mean of the weights of several runs, in a folder that is otherwise the last run's."""
     weights = [
         (share, unpacked(read_weights(RunFolder(plan.folder(model, number - 1)).model)))
-        for number, share in plan.shares(model).items()
+        for number, share in MEANS[model, done].items()
     ]
-    last, mean = plan.folder(model, len(plan.stages(model)) - 1), plan.result(model)
+    last, mean = plan.folder(model, done - 1), plan.after(model, done)
     kept = shutil.ignore_patterns("checkpoints", "report.html")
     shutil.copytree(last, mean, ignore=kept, dirs_exist_ok=True)
     write_weights(
@@ -288,6 +305,17 @@ def draw(results: list[Result]) -> None:
     figure.savefig(PICTURE, dpi=110)
 
 
+def means(model: str, done: int) -> str:
+    """For a model's card: which weights were added up in its first runs."""
+    return "".join(
+        f"After run {number} the mean was taken: "
+        + "; ".join(f"run {one} counts {share:g}" for one, share in shares.items())
+        + ".\n"
+        for (name, number), shares in MEANS.items()
+        if name == model and number <= done
+    )
+
+
 def card(result: Result, plan: Plan) -> str:
     """What comes with a packed model: where it is from and how good it is."""
     shown = replace(plan, pairs=Path(plan.pairs).name, runs=Path("runs"))
@@ -300,9 +328,6 @@ def card(result: Result, plan: Plan) -> str:
     counted = "".join(
         f" (those of at most three words {s.removeprefix(short)} times)" for s in often
     )
-    shares = plan.shares(result.model)
-    mean = "; ".join(f"run {number} counts {share:g}" for number, share in shares.items())
-    whose = f"The weights are a mean of runs: {mean}.\n" if len(shares) > 1 else ""
     minutes = f"{result.end['seconds'] / 60:.0f} minutes"
     rows = "\n".join(f"| {_span(b)} | {b.sentences} | {b.bleu:.1f} |" for b in result.buckets)
     way = "English to German" if result.model == REVERSED else "German to English"
@@ -316,14 +341,14 @@ Sentence pairs of tatoeba.org, as the German-English file of manythings.org/anki
 licence CC-BY 2.0 (France): the sentences are by the contributors of tatoeba.org. {data["train"]:,}
 pairs to train on{counted}, {data["valid"]:,} to validate, {data["test"]:,} to test; all pairs that
 share a sentence are on one side of the split (`data.split_seed` 0).
-
+{PHRASES_SAID if any(stage.phrases for stage in plan.stages(result.model)) else ""}
 ## Training
 
     {words}
 
 The last command made {result.end["step"]:,} updates in {minutes} on the clock with one thread,
 on a machine with other work.
-{whose}`benchmarks/tatoeba.py` runs this, measures and packs.
+{means(result.model, len(numbers))}`benchmarks/tatoeba.py` runs this, measures and packs.
 
 ## Quality
 
