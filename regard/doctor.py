@@ -7,12 +7,12 @@ import platform
 import sys
 from collections.abc import Iterator
 from importlib import metadata
-from pathlib import Path
 
 import torch
 
 from regard import __version__
 from regard.attention.kernel import build, gradient, library
+from regard.attention.processor import processor
 from regard.errors import RegardError
 
 EXTRAS = {
@@ -101,20 +101,10 @@ def _capability() -> str:
 
 
 def _cpu() -> str:
-    return _lines().get("model name") or platform.processor() or platform.machine()
+    return processor().get("model name") or platform.processor() or platform.machine()
 
 
 def _features() -> set[str] | None:
-    lines = _lines()
+    lines = processor()
     flags = lines.get("flags") or lines.get("features")
     return set(flags.split()) if flags else None
-
-
-def _lines() -> dict[str, str]:
-    """The first processor of /proc/cpuinfo; empty where there is none."""
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return {}
-    pairs = (line.partition(":") for line in text.split("\n\n")[0].splitlines())
-    return {name.strip().lower(): value.strip() for name, _, value in pairs}

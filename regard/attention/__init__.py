@@ -12,7 +12,8 @@ rule.py            from queries and keys to weights: scale, soft cap, bias, mask
 gradient.py        how weights move with scores
 map.py             an attention matrix computed where you look
 statistics.py      what is to be known of weights that nobody keeps (wanted.py), in one pass
-kernel/            the native library; private.py: what regard knows of PyTorch's inside
+kernel/            the native library; private.py: what regard knows of PyTorch's inside;
+                   processor.py: what the system says of the processor
 """
 
 from regard.attention.attend import Attended, attend, mix, weigh

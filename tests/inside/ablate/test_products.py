@@ -88,12 +88,21 @@ def test_the_engine_multiplies_so(trials: dict[str, Any]) -> None:
         assert kinds == {"Conv1D", "NewGELUActivation"}, "the words' matrix meets one position"
 
 
-@pytest.mark.parametrize(("capability", "expected"), [("AVX2", False), ("AVX512", True)])
+@pytest.mark.parametrize(
+    ("capability", "about", "expected"),
+    [
+        ("AVX2", {"vendor_id": "AuthenticAMD"}, False),
+        ("AVX512", {"vendor_id": "AuthenticAMD"}, True),
+        ("AVX512", {"vendor_id": "GenuineIntel"}, False),
+        ("AVX512", {}, False),
+    ],
+)
 @torch.inference_mode()
 def test_the_slower_library_is_left_alone(
-    capability: str, expected: bool, monkeypatch: pytest.MonkeyPatch
+    capability: str, about: dict[str, str], expected: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
+    monkeypatch.setattr("regard.attention.private.processor", lambda: about)
     assert one_dnn_ahead() == expected
     network = Gated(looks=False)
     products = FastProducts(network)
