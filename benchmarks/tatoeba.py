@@ -6,7 +6,8 @@
 Two models train at a time, one core each; a run that was interrupted is resumed, a finished one
 is only measured. Bahdanau's model and the Transformer are trained on, in runs that begin with the
 weights of the one before (``STAGES``), or with the mean of several (``MEANS``), at last with
-greetings and first sentences among the pairs (``phrases.tsv``); the one from English to German
+greetings and first sentences among the pairs (``phrases.tsv``), the Transformer then with what
+``further.py`` has written to the folder ``further`` beside the runs; the one from English to German
 begins with the Transformer in the package. It prints the figures of docs/results.md; ``--ship``
 packs the models into the package, each with its card.
 
@@ -52,8 +53,20 @@ class Stage:
     validate: int
     settings: tuple[str, ...] = ()
     precision: str = "float32"
-    phrases: bool = False
-    """Whether the lines of ``phrases.tsv`` are among the pairs, ``TIMES`` each."""
+    pairs: str = "split/train"
+    """What it learns from: a table of pairs in the folder of runs, without its ending."""
+    processes: int = 1
+    """One core each; of two the batches are twice as large."""
+
+    @property
+    def phrases(self) -> bool:
+        """Whether the lines of ``phrases.tsv`` are among the pairs, ``TIMES`` each."""
+        return self.pairs != "split/train"
+
+    @property
+    def further(self) -> bool:
+        """Whether it learns from what ``further.py`` found."""
+        return self.pairs == WITH_FURTHER
 
 
 def first(steps: int) -> Stage:
@@ -63,12 +76,20 @@ def first(steps: int) -> Stage:
 
 NAMES, MORE_NAMES, GREETINGS = "data.names=0.3", "data.names=0.5", "data.short=5"
 LOW = "bfloat16"
+WITH_PHRASES, WITH_FURTHER = "split/train-and-phrases", "further/train"
 
 
 def phrases(steps: int, rate: str, seed: int) -> Stage:
     """A short run with the phrases; all validation pairs choose."""
     settings = "train.validate_at_most=2000", MORE_NAMES, GREETINGS
-    return Stage(("--steps", str(steps)), rate, seed, 100, 400, settings, phrases=True)
+    return Stage(("--steps", str(steps)), rate, seed, 100, 400, settings, pairs=WITH_PHRASES)
+
+
+def further(steps: int, rate: str, seed: int) -> Stage:
+    """A run of two processes with pairs of ``further.py``, and a wider feed-forward network."""
+    more = "train.validate_at_most=2000", "model.feedforward=768", NAMES, "data.short=2"
+    length = "--steps", str(steps)
+    return Stage(length, rate, seed, 100, steps // 10, more, LOW, WITH_FURTHER, 2)
 
 
 REVERSED = "english-german"
@@ -91,6 +112,7 @@ STAGES = {
         Stage(("--minutes", "40"), "1e-3", 5, 100, 500, (MORE_NAMES, GREETINGS)),
         phrases(2400, "8e-4", 7),
         phrases(1600, "5e-4", 8),
+        further(8000, "2e-3", 9),
     ),
     REVERSED: (
         Stage(("--minutes", "115"), "2e-3", 3, 100, 1000, (NAMES, GREETINGS)),
@@ -105,10 +127,16 @@ EDGES = (4, 6, 8, 10, 13)
 PHRASES = Path(__file__).parent / "phrases.tsv"
 """Greetings and first sentences, German and English, of which the collection has few."""
 TIMES = 8
-WITH_PHRASES = "train-and-phrases"
 PHRASES_SAID = f"""
 `{WITH_PHRASES}.tsv` has the lines of `benchmarks/phrases.tsv` among the pairs, {TIMES} times each:
 greetings and first sentences, written for regard (Apache-2.0).
+"""
+FURTHER_SAID = """
+`further/` has what `benchmarks/further.py` made of the test and development sets of the Tatoeba
+Challenge (Helsinki-NLP; sentences of tatoeba.org too, CC-BY 2.0 France): {direct:,} pairs of
+people, {third:,} that a third language joins, {said:,} German sentences with what Bahdanau's model
+and the Transformer made of them, {back:,} English ones with what `english-german` made of them.
+None has a sentence of the validation or test pairs.
 """
 PICTURE = Path(__file__).parent.parent / "docs" / "images" / "length.png"
 
@@ -155,15 +183,18 @@ class Plan:
         """The options that name the pairs and say which way."""
         if model != REVERSED and not stage.phrases:
             return ["--pairs", self.pairs, "--reverse"]
-        train = WITH_PHRASES if stage.phrases else "train"
-        parts = {"--pairs": train, "--valid-pairs": "valid", "--test-pairs": "test"}
+        parts = {
+            "--pairs": stage.pairs,
+            "--valid-pairs": "split/valid",
+            "--test-pairs": "split/test",
+        }
         files = ((option, str(self.part(name))) for option, name in parts.items())
         way = ["--reverse"] if model == REVERSED else []
         return [*(word for pair in files for word in pair), *way]
 
     def part(self, name: str) -> Path:
-        """The file of one part of the split, for the other way."""
-        return self.runs / "split" / f"{name}.tsv"
+        """The file of one part of the split, or of what further.py found."""
+        return self.runs / f"{name}.tsv"
 
     def before(self, model: str, number: int) -> str | None:
         """The weights that a stage begins with."""
@@ -181,8 +212,8 @@ def write_split(plan: Plan) -> None:
     read = Translate().read(PairsConfig(pairs=plan.pairs, source_column=2, target_column=1))
     held = {text for pair in (*read.valid, *read.test) for text in pair.texts()}
     said = [pair for pair in read_pairs(PHRASES).rows if held.isdisjoint(pair.texts())]
-    plan.part("train").parent.mkdir(parents=True, exist_ok=True)
-    parts = {"train": read.train, "valid": read.valid, "test": read.test}
+    plan.part("split/train").parent.mkdir(parents=True, exist_ok=True)
+    parts = {"split/train": read.train, "split/valid": read.valid, "split/test": read.test}
     parts[WITH_PHRASES] = [*read.train, *said * TIMES]
     for name, pairs in parts.items():
         write_text(plan.part(name), "".join(f"{pair.line()}\n" for pair in pairs))
@@ -201,11 +232,14 @@ def command(model: str, plan: Plan, number: int) -> list[str]:
         f"train.validate_every={stage.validate}",
         *stage.settings,
     ]
+    alone = ["regard"]
+    several = ["torch.distributed.run", "--nproc-per-node", str(stage.processes), "-m", "regard"]
     return [
-        *("regard", "train", "translate", *plan.data(model, stage)),
+        *(several if stage.processes > 1 else alone),
+        *("train", "translate", *plan.data(model, stage)),
         *("--model", "transformer" if model == REVERSED else model, "--size", "small"),
         *(*how, *stage.length),
-        *("--learning-rate", stage.rate, "--batch-tokens", "2000"),
+        *("--learning-rate", stage.rate, "--batch-tokens", str(2000 * stage.processes)),
         *("--patience", "0", "--seed", str(stage.seed), "--threads", "1"),
         *(part for setting in settings for part in ("--set", setting)),
         *("-o", str(plan.folder(model, number))),
@@ -316,11 +350,23 @@ def means(model: str, done: int) -> str:
     )
 
 
+def beside(model: str, plan: Plan) -> str:
+    """For a model's card: what else it was trained on."""
+    stages = plan.stages(model)
+    found = PHRASES_SAID if any(stage.phrases for stage in stages) else ""
+    if any(stage.further for stage in stages):
+        kinds = ("direct", "third", "said", "back")
+        rows = {kind: len(read_pairs(plan.part(f"further/{kind}")).rows) for kind in kinds}
+        found += FURTHER_SAID.format(**rows)
+    return found
+
+
 def card(result: Result, plan: Plan) -> str:
     """What comes with a packed model: where it is from and how good it is."""
     shown = replace(plan, pairs=Path(plan.pairs).name, runs=Path("runs"))
     numbers = range(len(plan.stages(result.model)))
     words = "\n    ".join(shlex.join(command(result.model, shown, n)) for n in numbers)
+    words = words.replace("torch.distributed.run", "torchrun")
     events = read_log(RunFolder(plan.result(result.model)).log)
     data = next(e for e in events if e["event"] == "data")
     short = "data.short="
@@ -341,13 +387,13 @@ Sentence pairs of tatoeba.org, as the German-English file of manythings.org/anki
 licence CC-BY 2.0 (France): the sentences are by the contributors of tatoeba.org. {data["train"]:,}
 pairs to train on{counted}, {data["valid"]:,} to validate, {data["test"]:,} to test; all pairs that
 share a sentence are on one side of the split (`data.split_seed` 0).
-{PHRASES_SAID if any(stage.phrases for stage in plan.stages(result.model)) else ""}
+{beside(result.model, plan)}
 ## Training
 
     {words}
 
-The last command made {result.end["step"]:,} updates in {minutes} on the clock with one thread,
-on a machine with other work.
+The last command made {result.end["step"]:,} updates in {minutes} on the clock, one thread for
+each process.
 {means(result.model, len(numbers))}`benchmarks/tatoeba.py` runs this, measures and packs.
 
 ## Quality
