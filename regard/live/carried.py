@@ -95,6 +95,11 @@ def carry(name: str, *, bits: int = 0, examples: Sequence[str] = ()) -> CarriedM
             f"a living page's script has no pointer, which {name!r} copies words with: carry a "
             "model that was trained without --pointer"
         )
+    if config["model"].get("activation", "relu") != "relu":
+        raise ConfigError(
+            f"a living page's script has relu alone in its feed-forward layers, and {name!r} "
+            f"{config['model']['activation']}"
+        )
     network, tokenizer = LOADERS[task](folder)
     stored = read_weights(run.model)
     was_packed = any(weight.dtype == torch.int8 for weight in stored.values())

@@ -70,6 +70,10 @@ def test_what_cannot_be_carried_is_said(tmp_path: Path) -> None:
     (folder / "config.json").write_text(json.dumps(config))
     with pytest.raises(ConfigError, match=r"a living page's script has no pointer.*apart'"):
         carry(str(folder))
+    config["model"] |= {"pointer": False, "activation": "silu"}
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ConfigError, match=r"has relu alone in its feed-forward.*apart' silu$"):
+        carry(str(folder))
 
 
 def test_a_run_without_its_test_sentences_asks_for_some(tmp_path: Path) -> None:
