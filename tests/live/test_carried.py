@@ -76,6 +76,16 @@ def test_what_cannot_be_carried_is_said(tmp_path: Path) -> None:
         carry(str(folder))
 
 
+def test_tokens_of_another_maker_are_refused(tmp_path: Path) -> None:
+    """The page's script would cut text by regard's own rules."""
+    folder = save_run(tmp_path, "post")
+    tokens = json.loads((folder / "tokens.json").read_text())
+    tokens["normalizer"] = {"type": "Lowercase"}
+    (folder / "tokens.json").write_text(json.dumps(tokens))
+    with pytest.raises(ConfigError, match=r"as regard's own tokens do, and '.*post' has others"):
+        carry(str(folder))
+
+
 def test_a_run_without_its_test_sentences_asks_for_some(tmp_path: Path) -> None:
     folder = save_run(tmp_path, "near")
     (folder / "test.txt").unlink()
