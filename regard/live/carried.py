@@ -84,18 +84,14 @@ def carry(name: str, *, bits: int = 0, examples: Sequence[str] = ()) -> CarriedM
     folder = _folder(name)
     run = RunFolder(folder)
     config = run.read_config()
-    task, design = str(config.get("task")), str(config.get("model", {}).get("model"))
-    if design not in DESIGNS.get(task, ()):
-        known = "; ".join(f"{t}: {', '.join(d)}" for t, d in DESIGNS.items())
-        raise ConfigError(
-            f"a living page runs these designs ({known}), got {task} with {design!r} in {name!r}"
-        )
-    if config["model"].get("pointer"):
-        raise ConfigError(
-            f"a living page's script has no pointer, which {name!r} copies words with: carry a "
-            "model that was trained without --pointer"
-        )
+    task = str(config.get("task"))
+    _check(name, task, config.get("model", {}))
     network, tokenizer = LOADERS[task](folder)
+    if isinstance(tokenizer, Tokenizer) and not tokenizer.learned_here:
+        raise ConfigError(
+            f"a living page's script cuts text as regard's own tokens do, and {name!r} has others "
+            "(--tokenizer)"
+        )
     stored = read_weights(run.model)
     was_packed = any(weight.dtype == torch.int8 for weight in stored.values())
     bits = bits or (8 if was_packed else 16)
@@ -115,6 +111,26 @@ def carry(name: str, *, bits: int = 0, examples: Sequence[str] = ()) -> CarriedM
         model.original = LOADERS[task](folder)[0]
         set_weights(network, full(model.weights), repr(name))
     return model
+
+
+def _check(name: str, task: str, model: Mapping[str, Any]) -> None:
+    """Raise for a model that the page's script cannot run."""
+    design = str(model.get("model"))
+    if design not in DESIGNS.get(task, ()):
+        known = "; ".join(f"{t}: {', '.join(d)}" for t, d in DESIGNS.items())
+        raise ConfigError(
+            f"a living page runs these designs ({known}), got {task} with {design!r} in {name!r}"
+        )
+    if model.get("pointer"):
+        raise ConfigError(
+            f"a living page's script has no pointer, which {name!r} copies words with: carry a "
+            "model that was trained without --pointer"
+        )
+    if model.get("activation", "relu") != "relu":
+        raise ConfigError(
+            f"a living page's script has relu alone in its feed-forward layers, and {name!r} "
+            f"{model['activation']}"
+        )
 
 
 def _folder(name: str) -> Path:

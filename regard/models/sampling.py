@@ -51,7 +51,8 @@ class Sampling:
         Tokens lie side by side, the likeliest first, each as wide as its probability; the one at
         the place ``chance`` of all that may be drawn is taken.
         """
-        p, order = (logits.double() / self.temperature).softmax(-1).sort(-1, descending=True)
+        below = logits.double() - logits.amax(-1, keepdim=True)  # 0 for the likeliest, however cold
+        p, order = (below / self.temperature).softmax(-1).sort(-1, descending=True)
         reached = p.cumsum(-1)
         p = p.masked_fill(reached - p >= self.top_p, 0.0)
         reached = p.cumsum(-1)

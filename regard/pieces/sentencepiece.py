@@ -3,8 +3,9 @@
 A model file is a protocol buffer; what is needed of it are three fields of the first level::
 
     1  a piece, again and again: 1 its text, 2 its score (log p), 3 its kind
-    2  how it was trained: 3 the algorithm (1 unigram, 2 BPE, …)
-    3  how text is normalised before: 2 a table of characters
+    2  how it was trained: 3 the algorithm (1 unigram, 2 BPE, …), 22 whether pieces end where words
+       do, 24 whether the mark of a space stands behind words
+    3  how text is normalised before: 2 a table of characters, 3 whether a space is put in front
 
 A unigram model cuts a word where the sum of its pieces' scores is the highest (Kudo 2018).
 """
@@ -34,6 +35,10 @@ class PieceModel(NamedTuple):
     """The pieces that text is made of; marks such as <unk> and <s> left out."""
     table: bytes
     """Which characters stand for which; empty for none."""
+    prefix: bool = True
+    """Whether the first word begins with the mark of a space, as all others."""
+    within: bool = True
+    """Whether no piece goes on from one word into the next."""
 
 
 def read_pieces(path: str | os.PathLike[str]) -> PieceModel:
@@ -43,7 +48,8 @@ def read_pieces(path: str | os.PathLike[str]) -> PieceModel:
     except OSError as error:
         raise FileError(f"cannot read {str(path)!r}: {error.strerror or error}") from error
     scores: dict[str, float] = {}
-    kind, table = UNIGRAM, b""
+    trained: dict[int, Any] = {}
+    normalised: dict[int, Any] = {}
     try:
         for field, value in _fields(data):
             if field == 1:
@@ -51,9 +57,11 @@ def read_pieces(path: str | os.PathLike[str]) -> PieceModel:
                 if int(piece.get(3, 1)) in ORDINARY:
                     scores[piece[1].decode()] = float(piece.get(2, 0.0))
             elif field == 2:
-                kind = int(dict(_fields(value)).get(3, UNIGRAM))
+                trained = dict(_fields(value))
             elif field == 3:
-                table = dict(_fields(value)).get(2, b"")
+                normalised = dict(_fields(value))
+        kind, suffix = int(trained.get(3, UNIGRAM)), bool(trained.get(24, False))
+        table, prefix = bytes(normalised.get(2, b"")), bool(normalised.get(3, True))
     except (IndexError, KeyError, struct.error, UnicodeDecodeError, TypeError, ValueError) as error:
         raise FileError(f"{str(path)!r} is not a SentencePiece model") from error
     if not scores:
@@ -63,7 +71,12 @@ def read_pieces(path: str | os.PathLike[str]) -> PieceModel:
             f"{str(path)!r} is a SentencePiece model of kind {kind}; unigram models (kind 1, what "
             "spm_train makes unless told otherwise) are read"
         )
-    return PieceModel(scores, table)
+    if suffix:
+        raise FileError(
+            f"{str(path)!r} is a SentencePiece model with the mark of a space behind words "
+            "(treat_whitespace_as_suffix); models with it in front are read"
+        )
+    return PieceModel(scores, table, prefix, bool(trained.get(22, True)))
 
 
 def tokenizer_of(model: PieceModel, vocabulary: Sequence[str] = ()) -> Tokenizer:
@@ -84,8 +97,9 @@ def tokenizer_of(model: PieceModel, vocabulary: Sequence[str] = ()) -> Tokenizer
     steps: list[Any] = [normalizers.Precompiled(model.table)] if model.table else []
     steps += [normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip()]
     encoder.normalizer = normalizers.Sequence(steps)
-    encoder.pre_tokenizer = pre_tokenizers.Metaspace(START)
-    encoder.decoder = decoders.Metaspace(START)
+    scheme: Any = "always" if model.prefix else "never"
+    encoder.pre_tokenizer = pre_tokenizers.Metaspace(START, scheme, split=model.within)
+    encoder.decoder = decoders.Metaspace(START, scheme)
     encoder.add_special_tokens(list(SPECIAL))
     return Tokenizer(encoder)
 

@@ -20,7 +20,7 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from regard.errors import DataError, FileError
 from regard.files import write_text
@@ -108,6 +108,21 @@ class Tokenizer:
         """Whether a word that is no token is spelled (levels ``bpe`` and SentencePiece's): what is
         unknown then are letters."""
         return type(self.tokenizer.model).__name__ in ("BPE", "Unigram")
+
+    @property
+    def learned_here(self) -> bool:
+        """Whether they cut text as those do that :meth:`train` learns, not by another's rules."""
+        level: Level | None = next((each for each in get_args(Level) if each == self.kind), None)
+        if level is None:
+            return False
+        own, known = (json.loads(each.to_str()) for each in (self.tokenizer, _untrained(level)))
+        written = [token["content"] for token in own["added_tokens"]]
+        rules = [
+            {part: each[part] for part in ("normalizer", "pre_tokenizer", "decoder")}
+            | {k: v for k, v in each["model"].items() if k not in ("vocab", "merges")}
+            for each in (own, known)
+        ]
+        return rules[0] == rules[1] and written == list(SPECIAL)
 
     def encode(self, text: str) -> list[int]:
         """The ids of ``text``; neither <s> nor </s> is added.

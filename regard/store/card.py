@@ -41,7 +41,7 @@ def card_of(run: RunFolder) -> str:
             "## Training",
             "",
             *_began(config.get("train", {})),
-            *_events(run),
+            *_events(run, config.get("train", {})),
             *_listed(model),
             "",
         ]
@@ -68,7 +68,7 @@ def _listed(settings: dict[str, Any], files_only: bool = False) -> list[str]:
     return [f"- {name}: {value}" for name, value in shown.items()]
 
 
-def _events(run: RunFolder) -> list[str]:
+def _events(run: RunFolder, train: dict[str, Any]) -> list[str]:
     """What the log says of the data and of the end."""
     try:
         lines = run.log.read_text(encoding="utf-8").split("\n")
@@ -87,8 +87,9 @@ def _events(run: RunFolder) -> list[str]:
             f"- {number_of(data['train'], 'example')} to train on, {data['valid']:,} to validate"
         )
     if valid := events.get("valid"):
-        name = valid.get("name", "loss")
-        end = events.get("end", {})
+        end, name = events.get("end", {}), valid.get("name", "loss")
         figure = end.get("figure", valid.get("score", valid["loss"]))
+        if train.get("monitor") == "loss":
+            name, figure = "loss", end.get("figure", valid["loss"])
         found.append(f"- validation {name} {figure:.2f} after {number_of(valid['step'], 'update')}")
     return found

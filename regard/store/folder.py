@@ -97,6 +97,12 @@ class RunFolder:
             ) from error
         except (OSError, ValueError) as error:
             raise FileError(f"cannot read {str(self.config)!r}: {error}") from error
+        if isinstance(content, dict) and "model_type" in content and "regard" not in content:
+            raise FileError(
+                f"{self.name!r} is a {content['model_type']} model of Hugging Face's transformers, "
+                "no run folder: 'regard look' and 'regard heads' take it, 'regard translate' a "
+                "marian one"
+            )
         if not isinstance(content, dict) or content.get("regard") != FORMAT:
             raise FileError(f"{str(self.config)!r} is not a config of regard, format {FORMAT}")
         return content

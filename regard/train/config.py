@@ -32,7 +32,7 @@ class TrainConfig:
     epsilon: float = 1e-9
     """Adam's guard against division by zero."""
     weight_decay: float = 0.0
-    """How much each update shrinks the weights (decoupled, as in AdamW)."""
+    """How much each update shrinks the weights (decoupled; SGD adds it to the gradients)."""
     clip: float = 1.0
     """Gradients longer than this are scaled down to it; 0 switches it off."""
     smoothing: float = 0.1

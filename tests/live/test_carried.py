@@ -70,6 +70,20 @@ def test_what_cannot_be_carried_is_said(tmp_path: Path) -> None:
     (folder / "config.json").write_text(json.dumps(config))
     with pytest.raises(ConfigError, match=r"a living page's script has no pointer.*apart'"):
         carry(str(folder))
+    config["model"] |= {"pointer": False, "activation": "silu"}
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ConfigError, match=r"has relu alone in its feed-forward.*apart' silu$"):
+        carry(str(folder))
+
+
+def test_tokens_of_another_maker_are_refused(tmp_path: Path) -> None:
+    """The page's script would cut text by regard's own rules."""
+    folder = save_run(tmp_path, "post")
+    tokens = json.loads((folder / "tokens.json").read_text())
+    tokens["normalizer"] = {"type": "Lowercase"}
+    (folder / "tokens.json").write_text(json.dumps(tokens))
+    with pytest.raises(ConfigError, match=r"as regard's own tokens do, and '.*post' has others"):
+        carry(str(folder))
 
 
 def test_a_run_without_its_test_sentences_asks_for_some(tmp_path: Path) -> None:

@@ -32,6 +32,13 @@ def test_top_p_keeps_the_token_that_reaches_it() -> None:
     assert [drawn(c, top_p=0.4) for c in (0.0, 0.999)] == [1, 1]
 
 
+def test_next_to_no_temperature_draws_the_likeliest() -> None:
+    """Scores divided by it are more than a number can hold."""
+    logits, chance = torch.tensor([[7.0, 9.0, -math.inf]]), torch.tensor([0.999])
+    for temperature in (1e-300, 1e-310, 5e-324):
+        assert int(Sampling(temperature).draw(logits, chance)) == 1
+
+
 def test_temperature_by_hand() -> None:
     # At one half, shares are squared: .25, .0625, .0225, .01 of .345.
     edges = np.cumsum([0.25, 0.0625, 0.0225, 0.01]) / 0.345

@@ -57,8 +57,27 @@ def test_a_vocabulary_of_its_own(tmp_path: Path) -> None:
     assert tokens.encode("az") == [7, 5], "what is not the file's is taken where nothing else fits"
 
 
+def test_spaces_as_the_file_has_them(tmp_path: Path) -> None:
+    """Without a mark in front of the first word; with pieces that go on into the next word."""
+    parts = piece("a", -1.0), piece("▁a", -1.5), piece("a▁a", -2.0)
+    no_prefix, across = field(3, bytes([24, 0])), field(2, bytes([22 << 3 & 127 | 128, 1, 0]))
+    cut = {
+        (): ["▁a", "▁a"],  # −3
+        (no_prefix,): ["a", "▁a"],
+        (no_prefix, across): ["a▁a"],  # −2 against −2.5
+    }
+    for more, expected in cut.items():
+        tokens = tokenizer_of(read_pieces(written(tmp_path / "m", *parts, *more)))
+        assert tokens.pieces(tokens.encode("a a")) == expected
+        assert tokens.decode(tokens.encode("a a")) == "a a"
+    behind = field(2, bytes([24 << 3 & 127 | 128, 1, 1]))
+    with pytest.raises(FileError, match=r"mark of a space behind words \(treat_whitespace_as_suff"):
+        read_pieces(written(tmp_path / "m", *parts, behind))
+
+
 @pytest.mark.parametrize("text", ["½ cat", "the  dog.", "CAT ran", "naïve ﬁsh"])
-def test_the_library_cuts_the_same(text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("changes", [{}, {"add_dummy_prefix": False, "split_by_whitespace": False}])
+def test_the_library_cuts_the_same(text: str, changes: dict[str, bool], tmp_path: Path) -> None:
     library = pytest.importorskip("sentencepiece")
     (tmp_path / "text").write_text("\n".join([TEXT] * 50))
     library.SentencePieceTrainer.train(
@@ -68,6 +87,7 @@ def test_the_library_cuts_the_same(text: str, tmp_path: Path) -> None:
         hard_vocab_limit=False,
         minloglevel=9,
         num_threads=1,
+        **changes,
     )
     theirs = library.SentencePieceProcessor(str(tmp_path / "m.model"))
     tokens = tokenizer_of(read_pieces(tmp_path / "m.model"))

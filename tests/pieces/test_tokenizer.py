@@ -164,6 +164,28 @@ def test_numbers_with_a_gap(bpe: Tokenizer, tmp_path: Path) -> None:
         Tokenizer.load(tmp_path / "t.json")
 
 
+def changed(tokens: Tokenizer, **parts: object) -> Tokenizer:
+    return Tokenizer.from_text(json.dumps(json.loads(tokens.to_text()) | parts))
+
+
+def test_rules_of_another_maker_are_known(bpe: Tokenizer) -> None:
+    tree = json.loads(bpe.to_text())
+    added = [*tree["added_tokens"], tree["added_tokens"][0] | {"id": len(bpe), "content": "<x>"}]
+    assert bpe.learned_here
+    assert changed(bpe).learned_here
+    for part, rule in (
+        ("normalizer", {"type": "Lowercase"}),
+        ("pre_tokenizer", None),
+        ("model", tree["model"] | {"byte_fallback": True}),
+        ("added_tokens", added),
+    ):
+        assert not changed(bpe, **{part: rule}).learned_here, part
+    unigram = {"type": "Unigram", "unk_id": 1, "byte_fallback": False}
+    vocabulary = [[piece, 0.0] for piece in bpe.pieces(range(len(bpe)))]
+    assert not changed(bpe, model=unigram | {"vocab": vocabulary}).learned_here
+
+
 @pytest.mark.parametrize("level", ["bpe", "word", "space"])
 def test_tokens_say_what_they_are(level: Level) -> None:
+    assert Tokenizer.train(["der hund und die katze"], 40, level, least=1).learned_here
     assert Tokenizer.train(["der hund und die katze"], 40, level, least=1).kind == level

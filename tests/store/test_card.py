@@ -35,6 +35,8 @@ def test_a_card_made_from_config_and_log(tmp_path: Path) -> None:
     assert "- 1,234 examples to train on, 56 to validate\n" in card_of(run)
     assert "- validation BLEU 31.25 after 500 updates\n" in card_of(run)
     assert "began" not in card_of(run)
+    run.write_config(run.read_config() | {"train": {"monitor": "loss"}})
+    assert "- validation loss 2.50 after 500 updates\n" in card_of(run)
 
 
 def test_a_card_says_what_it_began_with_and_what_was_frozen(tmp_path: Path) -> None:

@@ -56,6 +56,11 @@ def test_folders_that_are_not_translators(run: RunFolder, tmp_path: Path) -> Non
     run.config.write_text('{"regard"')
     with pytest.raises(FileError, match="cannot read"):
         load_translator(run.path)
+    run.config.write_text('{"model_type": "pegasus"}')
+    with pytest.raises(
+        FileError, match=r"is a pegasus model of Hugging Face's transformers, no run"
+    ):
+        load_translator(run.path)
     run.config.write_text('{"other": 1}')
     with pytest.raises(FileError, match="not a config of regard"):
         load_translator(run.path)

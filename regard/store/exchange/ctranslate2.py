@@ -41,7 +41,7 @@ def write(folder: Path, model: Transformer, tokens: Tokenizer) -> None:
         config.layers,
         config.heads,
         pre_norm=config.norm == "pre",
-        activation=common_spec.Activation.RELU,
+        activation=_activation(common_spec.Activation, config.activation),
     )
     _set_stack(spec.encoder, model.encoder, model.encoder_norm, config.width)
     _set_stack(spec.decoder, model.decoder, model.decoder_norm, config.width)
@@ -64,6 +64,11 @@ def write(folder: Path, model: Transformer, tokens: Tokenizer) -> None:
     spec.validate()
     spec.save(str(folder))
     tokens.save(folder / "tokenizer.json")
+
+
+def _activation(known: Any, name: str) -> Any:
+    """Theirs: x · sigmoid(x) is Swish to them."""
+    return known.SWISH if name == "silu" else known.RELU
 
 
 def _set_stack(spec: Any, layers: nn.ModuleList, norm: nn.Module, width: int) -> None:

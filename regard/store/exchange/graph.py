@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from regard.attention import MultiHeadAttention
 from regard.errors import MissingExtraError
-from regard.models.layers import DecoderLayer, TransformerLayer
+from regard.models.layers import ACTIVATIONS, DecoderLayer, FeedForward, TransformerLayer
 from regard.vectors.positions import sinusoidal
 
 POSITIONS = 1024
@@ -130,9 +130,17 @@ class OnnxGraph:
                 y = self.normed(x, layer.cross_norm) if self.before else x
                 x = self.joined(x, self.attended(layer.cross, y, *memory), layer.cross_norm)
             y = self.normed(x, layer.feedforward_norm) if self.before else x
-            inner = self.node("Relu", self.linear(y, layer.feedforward.inner))
-            x = self.joined(x, self.linear(inner, layer.feedforward.outer), layer.feedforward_norm)
+            x = self.joined(x, self.fed(y, layer.feedforward), layer.feedforward_norm)
         return self.normed(x, norm) if isinstance(norm, nn.LayerNorm) else x
+
+    def fed(self, x: str, network: FeedForward) -> str:
+        """W_2 f(W_1 x + b_1) + b_2"""
+        inner = self.linear(x, network.inner)
+        if network.activation is ACTIVATIONS["silu"]:
+            bent = self.node("Mul", inner, self.node("Sigmoid", inner))
+        else:
+            bent = self.node("Relu", inner)
+        return self.linear(bent, network.outer)
 
     def joined(self, x: str, y: str, norm: nn.LayerNorm) -> str:
         """x + y, then the norm unless it came before."""

@@ -74,7 +74,7 @@ def model_config(config: TranslatorConfig) -> dict[str, Any]:
         "vocab_size": config.vocabulary,
         "d_model": config.width,
         **sides,
-        "activation_function": "relu",
+        "activation_function": config.activation or "relu",
         "scale_embedding": True,
         "max_position_embeddings": POSITIONS,
         "dropout": config.dropout,

@@ -27,6 +27,11 @@ from regard.store.exchange.layout import their_name, to_ours
 from regard.store.weights import named_weights, read_weights
 
 ACTIVATIONS = {"relu": "relu", "swish": "silu", "silu": "silu"}
+NUMBERS = (
+    *("vocab_size", "d_model", "encoder_layers", "encoder_attention_heads", "encoder_ffn_dim"),
+    *("pad_token_id", "decoder_start_token_id", "eos_token_id"),
+)
+"""What a config must say in whole numbers."""
 LANGUAGE = re.compile(r">>.+<<")
 """A token that tells a model of several languages which one to write."""
 
@@ -76,6 +81,12 @@ def _check(config: dict[str, Any], path: Path) -> None:
                 f"{str(path)!r} cannot be read as a translator: {name} must be {said}, got "
                 f"{config.get(name)!r}; 'regard look' and 'regard heads' take any model"
             )
+    for name in NUMBERS:
+        if type(config.get(name)) is not int:
+            raise FileError(
+                f"{str(path)!r} cannot be read as a translator: {name} must be a whole number, got "
+                f"{config.get(name)!r}"
+            )
 
 
 def _rows(config: dict[str, Any], vocabulary: dict[str, int], path: Path) -> list[int]:
@@ -84,11 +95,13 @@ def _rows(config: dict[str, Any], vocabulary: dict[str, int], path: Path) -> lis
     size, unknown = config["vocab_size"], vocabulary.get("<unk>")
     marks = [config["pad_token_id"], unknown, config["decoder_start_token_id"]]
     marks.append(config["eos_token_id"])
-    if None in marks or max(marks) >= size:
+    if not all(type(row) is int and 0 <= row < size for row in marks):
         raise FileError(
             f"{str(path)!r} cannot be read: its config and vocab.json must name padding, <unk>, "
             f"the decoder's start and the end among {size} tokens, got {marks}"
         )
+    if not all(type(row) is int for row in vocabulary.values()):
+        raise FileError(f"{str(path / 'vocab.json')!r} must give each token a whole number")
     named = set(vocabulary.values())
     return [*marks, *(row for row in range(size) if row in named and row not in marks)]
 

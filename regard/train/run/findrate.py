@@ -17,7 +17,7 @@ from torch import nn
 from regard.errors import ConfigError, TrainingError
 from regard.train.config import TrainConfig
 from regard.train.run.freeze import freeze
-from regard.train.run.optimizer import make_optimizer
+from regard.train.run.optimizer import bounded, make_optimizer
 from regard.train.run.state import seed_all
 from regard.train.settings import Tree
 from regard.train.tasks.job import Config, Corpus, Data, Job, Model, Read
@@ -85,7 +85,7 @@ def search(task: Task, config: TrainConfig) -> FoundRate:
     trials: list[TriedRate] = []
     mean, batches = 0.0, _batches(task)
     for number in range(UPDATES):
-        rate = LOW * (HIGH / LOW) ** (number / (UPDATES - 1))
+        rate = bounded(config, number + 1, LOW * (HIGH / LOW) ** (number / (UPDATES - 1)))
         loss = _update(task, optimizer, next(batches), rate, config)
         mean = KEPT * mean + (1 - KEPT) * loss
         smooth = mean / (1 - KEPT ** (number + 1))  # the mean began at 0
@@ -136,6 +136,8 @@ def format_found(found: FoundRate, rows: int = 14) -> str:
         mark = "  lowest" if trial is found.lowest else ""
         bar = "█" * round(40 * trial.loss / top)
         lines.append(f"{trial.rate:9.1e} {trial.loss:6.3f}  {bar}{mark}")
+    if found.lowest is found.trials[-1]:
+        lines.append("the loss was still falling at the last rate that was tried")
     lines.append(
         f"try --learning-rate {found.rate:g}: a tenth of the rate with the lowest loss, for the "
         "end of a warm-up"

@@ -17,14 +17,17 @@ from regard.store.weights import named_weights
 
 
 def grown(model: nn.Module, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """``weights`` in the model's widths, where its feed-forward layers are wider than theirs."""
+    """``weights`` in the model's widths, where its feed-forward layers are wider than theirs.
+
+    Layers that differ in what they read too are left as they are: they fit nowhere.
+    """
     fresh, made = named_weights(model), dict(weights)
     for name, module in model.named_modules():
         inner = made.get(f"{name}.inner.weight")
         if not isinstance(module, FeedForward) or inner is None:
             continue
         new = module.inner.out_features - len(inner)
-        if new <= 0:
+        if new <= 0 or inner.shape[1:] != module.inner.weight.shape[1:]:
             continue
         for part in ("weight", "bias"):
             own = fresh[f"{name}.inner.{part}"].detach()

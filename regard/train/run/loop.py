@@ -319,7 +319,7 @@ class Loop:
         return outcome
 
     def try_average(self) -> None:
-        """Average the remembered checkpoints; keep that if it validates at least as well."""
+        """Average the remembered checkpoints; keep that if it validates better."""
         state, remembered = self.state, sorted(map(int, self.state.scores))
         steps, weights = self.on_main(lambda: self.checkpoints.average(remembered))
         if len(steps) < 2:
@@ -327,7 +327,7 @@ class Loop:
         set_weights(self.task.model, weights, "the average")
         figures = self.evaluate()
         figure = figures[self.config.monitor]
-        good = state.figure is None or not self.ranking.better(state.figure, figure)
+        good = self.ranking.keeps(state, figure, figures["loss"])
         if good:
             self.on_main(lambda: write_weights(self.folder.model, weights))
             state.average = figure

@@ -44,6 +44,7 @@ def learning_rate(config: TrainConfig, step: int, done: float) -> float:
     inverse-sqrt   peak · sqrt(warmup / step)                 (Vaswani et al. 2017, 5.3)
     cosine         peak · (1 + cos(π · done)) / 2
     cool-down      times (1 − done) / cooldown                in the last share of the run
+    Adafactor      at most 1 / sqrt(step), its own bound (Shazeer & Stern 2018)
     """
     peak, warmup = config.learning_rate, max(1, config.warmup)
     rate = peak
@@ -55,7 +56,12 @@ def learning_rate(config: TrainConfig, step: int, done: float) -> float:
         rate = peak * (1 + math.cos(math.pi * min(1.0, done))) / 2
     if config.cooldown and done > 1 - config.cooldown:
         rate *= max(0.0, 1 - done) / config.cooldown
-    return rate
+    return bounded(config, step, rate)
+
+
+def bounded(config: TrainConfig, step: int, rate: float) -> float:
+    """The step size that the optimizer really takes at update ``step``."""
+    return min(rate, step**-0.5) if config.optimizer == "adafactor" else rate
 
 
 def optimizer_state(

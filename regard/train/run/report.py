@@ -39,12 +39,12 @@ figure { margin: 1rem 0; overflow-x: auto; } figcaption { font-weight: 600; }
 
 def write_report(run: RunFolder) -> None:
     """Write report.html into the run folder, from its log, its config and its model."""
-    events = read_log(run.log)
-    title = f"{run.path.resolve().name}: {run.read_config()['task']}"
+    events, config = read_log(run.log), run.read_config()
+    title = f"{run.path.resolve().name}: {config['task']}"
     body = "\n".join(
         [
             f"<h1>{_text(title)}</h1>",
-            *_curves(events, run.read_config().get("train", {}).get("smoothing", 0)),
+            *_curves(events, config.get("train", {})),
             *_samples(events),
             *_looks(run, events),
             "<h2>Card</h2>",
@@ -59,8 +59,9 @@ def write_report(run: RunFolder) -> None:
     write_text(run.report, f"{page}</html>\n")
 
 
-def _curves(events: Events, smoothing: float) -> Iterator[str]:
+def _curves(events: Events, train: Mapping[str, Any]) -> Iterator[str]:
     """Loss, and the score if there is one; smoothed labels make the loss of training greater."""
+    smoothing = train.get("smoothing", 0)
     own = f"training (smoothing {smoothing:g})" if smoothing else "training"
     loss = {
         own: _points(events, "train", "loss"),
@@ -75,7 +76,7 @@ def _curves(events: Events, smoothing: float) -> Iterator[str]:
     end = next((e for e in reversed(events) if e.get("event") == "end"), None)
     if end is not None and end.get("figure") is not None:
         kind = ", of the average of the best checkpoints" if end.get("averaged") else ""
-        what = named[0] if named else "figure"
+        what = "loss" if train.get("monitor") == "loss" else named[0] if named else "figure"
         yield (
             f"<p>Ended ({_text(str(end['reason']))}) after {number_of(end['step'], 'update')}; "
             f"validation {_text(str(what))} {end['figure']:.2f}{kind}.</p>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import ExitStack
 from dataclasses import asdict, fields
 from importlib.util import find_spec
@@ -17,7 +17,7 @@ from torch import nn
 from regard import __version__
 from regard.errors import ConfigError, MissingExtraError, RegardError
 from regard.files import write_text
-from regard.store.folder import RunFolder
+from regard.store.folder import RunFolder, kind_of
 from regard.store.shipped import find_folder
 from regard.store.weights import read_weights, set_weights, unpacked
 from regard.text import visible
@@ -50,6 +50,8 @@ MADE = ("made.regard", "made.torch")
 MAY_DIFFER = {"dropout", "feedforward", "recency"}
 """Of a model whose weights a run begins with: dropout is training's, feed-forward layers may grow,
 the recency is where a learned number began."""
+LEFT_OUT = {"activation": "relu"}
+"""What a setting is that a config leaves out; all others are 0."""
 
 
 def train(
@@ -89,9 +91,8 @@ def train(
         if fresh:
             job.prepare(model, corpus, chosen.data, note)
             earlier = _earlier(job, chosen)
-            _check_labels(earlier, shape.to_dict())
-            own = {k: v for k, v in shape.to_dict().items() if k not in decided}
-            _begin(model, own, earlier, note)
+            check_names(earlier, shape.to_dict())
+            _begin(model, shape.to_dict(), decided.keys(), earlier, note)
         if still := freeze(model, chosen.train.freeze):
             note(still)
         world.from_main(lambda: _write(folder, config, {**learned, **job.held_out(read)}))
@@ -175,8 +176,19 @@ def _earlier(
     start = settings.train.start
     if not start:
         return None
+    run, file = _run_of(start, job.task)
+    if (task := run.read_config().get("task")) != job.task:
+        raise ConfigError(
+            f"train.start (--from) {run.name!r} holds {kind_of(task)}, and this run trains "
+            f"{kind_of(job.task)}"
+        )
+    return run, file
+
+
+def _run_of(start: str, task: str) -> tuple[RunFolder, Path]:
+    """The run that ``start`` names, or lies in, and the file of its weights."""
     if not os.path.isfile(start):
-        run = RunFolder(find_folder(start, job.task))
+        run = RunFolder(find_folder(start, task))
         return run, run.model
     around = [RunFolder(path) for path in Path(start).absolute().parents]
     within = next((run for run in around if run.config.exists()), None)
@@ -188,20 +200,21 @@ def _earlier(
     return within, Path(start)
 
 
-def _check_labels(earlier: tuple[RunFolder, Path] | None, shape: Tree) -> None:
-    """Raise if the weights to begin with tell other labels apart than this data has: their numbers
-    would fit, and stand for something else."""
-    if earlier is None or "labels" not in shape:
+def check_names(earlier: tuple[RunFolder, Path] | None, shape: Tree) -> None:
+    """Raise if the weights to begin with tell other labels or actions apart than this data has:
+    their numbers would fit, and stand for something else."""
+    what = next((name for name in ("labels", "actions") if name in shape), None)
+    if earlier is None or what is None:
         return
     old, new = (
-        [str(label) for label in config.get("labels", [])]
+        [str(name) for name in config.get(what, [])]
         for config in (earlier[0].read_config().get("model", {}), shape)
     )
     if old != new:
-        shown = [", ".join(visible(label) for label in some[:8]) for some in (old, new)]
+        shown = [", ".join(visible(name) for name in some[:8]) for some in (old, new)]
         more = ["…" if len(some) > 8 else "" for some in (old, new)]
         raise ConfigError(
-            f"train.start (--from) {earlier[0].name!r} knows the labels {shown[0]}{more[0]}, "
+            f"train.start (--from) {earlier[0].name!r} knows the {what} {shown[0]}{more[0]}, "
             f"and this data has {shown[1]}{more[1]}: name them alike and in the same order, or "
             "begin without --from"
         )
@@ -210,34 +223,47 @@ def _check_labels(earlier: tuple[RunFolder, Path] | None, shape: Tree) -> None:
 def _begin(
     model: nn.Module,
     shape: Tree,
+    decided: Collection[str],
     earlier: tuple[RunFolder, Path] | None,
     note: Callable[[str], None],
 ) -> None:
-    """Give the model the weights that it begins with."""
+    """Give the model the weights that it begins with; the data ``decided`` some of its shape."""
     if not earlier:
         return
     run, file = earlier
     what = f"the model of {run.name!r}" if file == run.model else repr(str(file))
+    _check_design(run, what, shape)
     weights = unpacked(read_weights(file))
     larger = grown(model, weights)
     set_weights(model, larger, what)
-    _check_shape(run, what, shape)
+    check_shape(run, what, shape, decided)
     new = sum(larger[name].numel() - weight.numel() for name, weight in weights.items())
     if new:
         note(f"{what} is grown: {new:,} parameters of wider feed-forward layers are new")
 
 
-def _check_shape(run: RunFolder, what: str, shape: Tree) -> None:
+def _check_design(run: RunFolder, what: str, shape: Tree) -> None:
+    """Raise if the weights are of another design, of which one that does not fit says little."""
+    design = run.read_config().get("model", {}).get("model")
+    if design != shape["model"]:
+        raise ConfigError(
+            f"{what} is of the design {design}, and this run's of {shape['model']}: give --model "
+            f"{design}, or begin without --from"
+        )
+
+
+def check_shape(run: RunFolder, what: str, shape: Tree, decided: Collection[str]) -> None:
     """Raise if weights fit that were made for another computation: other heads, another window.
 
-    ``shape``: what a user decides of the model.
+    What the data ``decided`` of the shape is of no account. A number that a config leaves out is 0.
     """
     old = run.read_config().get("model", {})
-    for name in sorted(old.keys() & shape.keys() - MAY_DIFFER):
-        if old[name] != shape[name]:
+    for name in sorted((old.keys() | shape.keys()) - MAY_DIFFER - {*decided}):
+        before, now = (each.get(name, LEFT_OUT.get(name, 0)) for each in (old, shape))
+        if before != now:
             raise ConfigError(
-                f"{what} has model.{name} {old[name]}, and this run {shape[name]}: what it learned "
-                f"would be computed with in another way; give --set model.{name}={old[name]}"
+                f"{what} has model.{name} {before}, and this run {now}: what it learned "
+                f"would be computed with in another way; give --set model.{name}={before}"
             )
 
 

@@ -87,6 +87,12 @@ class Ranking:
             del state.scores[self._dispensable(state.scores)]
         return better
 
+    def keeps(self, state: RunState, figure: float, loss: float) -> bool:
+        """Whether an average with this figure is kept; of equal figures the lower loss decides."""
+        if state.figure is None or state.best_loss is None or figure != state.figure:
+            return state.figure is None or self.better(figure, state.figure)
+        return loss <= state.best_loss
+
     def _dispensable(self, scores: dict[str, float]) -> str:
         """The step that will not be averaged: the oldest, or the worst (of such, the oldest)."""
         oldest = sorted(scores, key=int)

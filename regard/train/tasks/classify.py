@@ -148,6 +148,13 @@ class Classify(TextJob[LabelledConfig, Labelled, ClassifierConfig, Classifier]):
         yield f"labels: {', '.join(f'{visible(k)} ({n:,})' for k, n in counts.most_common())}"
         yield from others
 
+    def conflicts_of_new(self, settings: Settings[LabelledConfig]) -> list[str]:
+        """Weights that a run begins with would replace the words' vectors."""
+        found = super().conflicts_of_new(settings)
+        if settings.train.start and settings.data.vectors:
+            found.append("train.start (--from) brings the words' vectors: leave data.vectors out")
+        return found
+
     def prepare(
         self,
         model: Classifier,

@@ -9,10 +9,13 @@ from regard.store.exchange import ctranslate2
 from tests.store.exchange.small import TOKENS, said, sentences, translator
 
 
-@pytest.mark.parametrize(("norm", "tied"), [("post", True), ("pre", True), ("pre", False)])
-def test_the_engine_says_the_same(norm: str, tied: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("norm", "tied", "activation"),
+    [("post", True, ""), ("pre", True, "relu"), ("pre", False, ""), ("post", True, "silu")],
+)
+def test_the_engine_says_the_same(norm: str, tied: bool, activation: str, tmp_path: Path) -> None:
     engine = pytest.importorskip("ctranslate2")
-    ours = translator(norm=norm, tied=tied)
+    ours = translator(norm=norm, tied=tied, activation=activation)
     assert isinstance(ours, Transformer)
     ctranslate2.write(tmp_path, ours, TOKENS)
     theirs = engine.Translator(str(tmp_path), intra_threads=1)

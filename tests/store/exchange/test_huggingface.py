@@ -16,12 +16,13 @@ from regard.store.shipped import HOME
 from tests.store.exchange.small import TOKENS, said, sentences, translator
 
 
-@pytest.fixture(params=["post", "pre"])
+@pytest.fixture(params=[("post", ""), ("pre", ""), ("pre", "silu")])
 def both(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Transformer, Any, Any]:
     """Our model, and theirs with its tokenizer."""
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-    ours = translator(norm=request.param)
+    norm, activation = request.param
+    ours = translator(norm=norm, activation=activation)
     assert isinstance(ours, Transformer)
     huggingface.write(tmp_path, ours, TOKENS)
     theirs, loading = AutoModelForSeq2SeqLM.from_pretrained(tmp_path, output_loading_info=True)

@@ -108,6 +108,10 @@ def changed(folder: Path, to: Path, **settings: Any) -> Path:
         ({"scale_embedding": False}, "scale_embedding must be True, got False"),
         ({"decoder_layers": 1}, "decoder_layers must be 2, got 1"),
         ({"d_model": 24}, "do not fit its config: 'model.shared.weight' has the shape"),
+        ({"d_model": None}, "cannot be read as a translator: d_model must be a whole number, got"),
+        ({"encoder_attention_heads": 1.5}, "decoder_attention_heads must be 1.5, got 2"),
+        ({"eos_token_id": [0]}, "eos_token_id must be a whole number, got [0]"),
+        ({"pad_token_id": -1}, "must name padding, <unk>, the decoder's start and the end among"),
         ({"pad_token_id": 999}, "must name padding, <unk>, the decoder's start and the end"),
     ],
 )
@@ -129,6 +133,10 @@ def test_missing_and_damaged_files_are_told(folder: Path, tmp_path: Path, theirs
     (other / "pytorch_model.bin").write_bytes(b"nothing of this kind")
     with pytest.raises(FileError, match="they are damaged"):
         read_marian(other)
+    for named in ('{"<unk>": "x"}', '{"<unk>": 1, "a": null}'):
+        (other / "vocab.json").write_text(named)
+        with pytest.raises(FileError, match=r"must (name padding, <unk>|give each token a whole)"):
+            read_marian(other)
     (other / "vocab.json").unlink()
     with pytest.raises(FileError, match=r"vocab.json': No such file"):
         read_marian(other)

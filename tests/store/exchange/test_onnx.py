@@ -18,9 +18,13 @@ def session(file: Path) -> Any:
     return runtime.InferenceSession(str(file))
 
 
-@pytest.mark.parametrize(("norm", "tied"), [("post", True), ("pre", False)])
-def test_the_same_logits_and_translations(norm: str, tied: bool, tmp_path: Path) -> None:
-    ours = translator(norm=norm, tied=tied)
+@pytest.mark.parametrize(
+    ("norm", "tied", "activation"), [("post", True, ""), ("pre", False, ""), ("pre", True, "silu")]
+)
+def test_the_same_logits_and_translations(
+    norm: str, tied: bool, activation: str, tmp_path: Path
+) -> None:
+    ours = translator(norm=norm, tied=tied, activation=activation)
     assert isinstance(ours, Transformer)
     pytest.importorskip("onnx")
     onnx.write(tmp_path, ours, TOKENS)

@@ -73,3 +73,6 @@ def test_the_choice_is_one_digit_of_a_tenth() -> None:
     assert lines[3].count("█") == 40
     assert lines[-1].startswith("try --learning-rate 0.005: ")
     assert max(map(len, lines)) <= 100
+    falling = "the loss was still falling at the last rate that was tried"
+    assert falling not in lines
+    assert falling in format_found(FoundRate(found.trials[:2]))

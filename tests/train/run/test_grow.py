@@ -77,6 +77,12 @@ def test_nothing_grows_where_widths_are_equal_or_smaller() -> None:
         assert all(made[name] is weights[name] for name in weights)
 
 
+def test_a_layer_of_another_width_does_not_grow() -> None:
+    weights = {f"a.{n}": w for n, w in FeedForward(2, 3).state_dict().items()}
+    made = grown(torch.nn.ModuleDict({"a": FeedForward(5, 7)}), weights)
+    assert all(made[name] is weights[name] for name in weights)
+
+
 def test_a_run_that_begins_with_a_smaller_one(
     pairs_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -102,5 +108,7 @@ def test_a_run_that_begins_with_a_smaller_one(
         f"the model of {small!r} has model.heads 2, and this run 1: what it learned would" in said
     )
     assert "give --set model.heads=2" in said
+    said = trained("wide", 2, "--from", small, model__feedforward=13, model__width=12)
+    assert f"the model of {small!r} does not fit this model: it has a misshaped" in said
     said = trained("narrow", 2, "--from", small, model__feedforward=5)
     assert f"the model of {small!r} does not fit this model: it has a misshaped" in said

@@ -35,6 +35,25 @@ def test_cooldown() -> None:
     assert rates == pytest.approx([0.8, 0.8, 0.4, 0.0])
 
 
+def test_adafactors_own_bound() -> None:
+    """What the log calls the rate is what the optimizer steps by: 1 / sqrt(step) at most."""
+    config = TrainConfig(optimizer="adafactor", learning_rate=0.8, warmup=0, schedule="constant")
+    assert [learning_rate(config, step, 0) for step in (1, 4, 100)] == [0.8, 0.5, 0.1]
+    model, bound = nn.Linear(1, 1, bias=False), []
+    for rate in (0.8, 0.5):
+        with torch.no_grad():
+            model.weight.fill_(2.0)
+        optimizer = make_optimizer(model, config)
+        optimizer.param_groups[0]["lr"] = rate
+        for _ in range(4):
+            optimizer.zero_grad()
+            model(torch.ones(1, 1)).sum().backward()
+            before = model.weight.item()
+            optimizer.step()
+        bound.append(1 - model.weight.item() / before)
+    assert bound == pytest.approx([0.5, 0.5])
+
+
 def stepped(model: nn.Linear, optimizer: torch.optim.Optimizer) -> None:
     optimizer.zero_grad()
     model(torch.ones(1, 3)).square().sum().backward()

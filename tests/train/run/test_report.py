@@ -51,6 +51,16 @@ def test_a_translators_page(tmp_path: Path) -> None:
     assert "http" not in text.replace("http://www.w3.org", ""), "nothing is fetched"
 
 
+def test_a_run_that_went_by_its_loss(tmp_path: Path) -> None:
+    """The figure of its end is a loss, though BLEU was measured too."""
+    end = {"event": "end", "step": 20, "reason": "steps", "figure": 2.0, "averaged": False}
+    config = {"task": "translate", "model": {"model": "bahdanau"}, "train": {"monitor": "loss"}}
+    text = page(tmp_path, [*VALID, end], config)
+    assert "after 20 updates; validation loss 2.00." in text
+    assert "- validation loss 2.00 after 20 updates" in text, "the card"
+    assert "BLEU 2.00" not in text
+
+
 def test_a_run_without_samples_or_score(tmp_path: Path) -> None:
     valid = [{k: v for k, v in event.items() if k not in ("score", "name")} for event in VALID]
     config = {"task": "lm", "model": {"model": "lstm"}, "data": {}, "train": {"smoothing": 0.1}}

@@ -40,6 +40,15 @@ def test_what_waits_to_be_averaged(of: str, steps: list[str]) -> None:
     assert list(state.scores) == steps
 
 
+def test_an_average_of_the_same_score_needs_the_lower_loss() -> None:
+    ranking = Ranking(TrainConfig(), higher=True)
+    state = remembered(ranking, (0, 5.0), (0, 4.0))
+    assert [ranking.keeps(state, 0, loss) for loss in (3.9, 4.0, 4.1)] == [True, True, False]
+    assert ranking.keeps(state, 0.1, 9.0)
+    assert not ranking.keeps(remembered(ranking, (3, 9.0)), 2, 1.0)
+    assert ranking.keeps(RunState(), 0, 9.0), "nothing is there yet"
+
+
 def test_random_states_through_json() -> None:
     seed_all(3)
     random.random(), np.random.standard_normal(), torch.rand(5)

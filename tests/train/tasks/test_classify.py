@@ -25,6 +25,7 @@ from regard.train.tasks.classify import (
     decide,
     start_from,
 )
+from regard.train.tasks.job import Settings
 from regard.train.tasks.task import Criterion
 from regard.vectors.words import Words
 from tests.train.tasks.test_lm import run
@@ -48,6 +49,14 @@ def data(tmp_path: Path) -> Path:
     path = tmp_path / "reviews"
     path.write_text(rows())
     return path
+
+
+def test_vectors_beside_weights_are_refused() -> None:
+    """The weights would replace them."""
+    data = LabelledConfig(file="x", vectors="v", level="space")
+    found = Classify().conflicts_of_new(Settings(data, {}, TrainConfig(start="run")))
+    assert "train.start (--from) brings the words' vectors: leave data.vectors out" in found
+    assert Classify().conflicts_of_new(Settings(data, {}, TrainConfig())) == []
 
 
 @pytest.fixture
