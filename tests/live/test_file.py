@@ -65,7 +65,7 @@ def test_a_typed_sentence_is_translated_and_shown(first: Living) -> None:
 def test_the_data_is_checked_once_however_much_is_typed(living: Living) -> None:
     living.sheet.wait("document.getElementById('whole').textContent === 'Data whole ✓'")
     page = living.sheet.page
-    page.evaluate("crypto.subtle.digest = () => { throw new Error('computed again') }")
+    page.evaluate("() => { crypto.subtle.digest = () => Promise.reject(new Error('again')) }")
     living.type(SENTENCE)
     assert page.inner_text("#whole") == "checking the data …"
     living.sheet.wait("document.getElementById('whole').textContent === 'Data whole ✓'")
