@@ -4,8 +4,13 @@
 
 For each model a page is written and opened in a real Chromium (headless, no network). Goals: every
 attention weight within 1e-5 of PyTorch's, every output the same, tokenizers equal on hostile lines;
-a sentence of 15 words answered in 0.3 s (minilm 0.5 s); a translator's page at most 8.5 MB, a
-reader's 4, fashion's 2, minilm's 63. A goal that is missed is said, and the exit code is 1.
+a sentence of 15 words, or an image that was moved, answered and drawn in 0.3 s (minilm 0.5 s); a
+translator's page at most 8.5 MB, a reader's 4, fashion's 2, minilm's 63. A goal that is missed is
+said, and the exit code is 1.
+
+An own sentence is timed by the page's clock, from the key that was pressed to the frame after all
+is drawn. What the page hands to this script is compared, not timed: to carry the 28,812 weights of
+one image from the browser to Python takes many times as long as to compute them.
 """
 
 from __future__ import annotations
@@ -48,6 +53,24 @@ ENGLISH = (
     "sees has is was can wants not and but because that with without to Boston much money tired"
 )
 LOOK = "([given, model]) => window.regard.look(given, { model })"
+PICTURE = """async ([given, isImage]) => {
+  const root = document.documentElement;
+  const frame = () => new Promise(requestAnimationFrame);
+  const place = document.querySelector(isImage ? ".pad" : ".live textarea");
+  const key = isImage ? "ArrowRight" : "Enter";
+  if (!isImage) place.value = given;
+  delete root.dataset.ready;
+  const began = performance.now();
+  place.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+  do await frame(); while (!root.dataset.ready || root.dataset.running);
+  await frame();
+  return (performance.now() - began) / 1000;
+}"""
+ANSWER = """async ([given, model]) => {
+  const began = performance.now();
+  await window.regard.look(given, { model });
+  return (performance.now() - began) / 1000;
+}"""
 CUT = """([vocabulary, lines]) => { SCRIPT
   const Kind = vocabulary.level === "wordpiece" ? of_wordpiece.WordPiece : of_tokenizer.Tokenizer;
   const tokenizer = new Kind(vocabulary);
@@ -132,25 +155,22 @@ def measure(browser: Any, name: str, count: int, count_lines: int) -> list[Goal]
         first = time.perf_counter() - began
         page.wait_for_selector("#live-proof[data-most]", state="attached", timeout=120_000)
         text = max((asked(one) for one in model.examples), key=len)
-        times = []
-        for _ in range(5):
-            began = time.perf_counter()
-            page.evaluate(LOOK, [text, model.name])
-            times.append(time.perf_counter() - began)
+        answered = min(page.evaluate(ANSWER, [text, model.name]) for _ in range(5))
+        drawn = min(page.evaluate(PICTURE, [text, model.task == "images"]) for _ in range(5))
         given = images(model, count) if model.task == "images" else sentences(model, count)
         most, other = compared(page, model, given)
         blank = browser.new_context(offline=True).new_page()
         is_cut = count_lines and model.tokenizer is not None
         apart = cut_apart(blank, model, lines(count_lines)) if is_cut else 0
     print(
-        f"{name:22} {size:6.1f} MB  first picture {first:5.2f} s  own sentence {min(times):5.2f} s"
-        f"  {count} sentences: weights {most:.1e}, outputs other {other}; "
-        f"{count_lines:,} lines cut otherwise {apart}",
+        f"{name:22} {size:6.1f} MB  first picture {first:5.2f} s  own sentence answered "
+        f"{answered:5.3f} s, drawn {drawn:5.3f} s  {count} sentences: weights {most:.1e}, "
+        f"outputs other {other}; {count_lines:,} lines cut otherwise {apart}",
         flush=True,
     )
     goals: tuple[tuple[str, float, float, str], ...] = (
         ("size", size, MOST_MB[model.task], " MB"),
-        ("own sentence", min(times), 0.5 if model.task == "sentence" else 0.3, " s"),
+        ("own sentence to picture", drawn, 0.5 if model.task == "sentence" else 0.3, " s"),
         ("weights, apart from PyTorch's", most, 1e-5, ""),
         ("outputs that are not the same", other, 0, ""),
         ("lines cut otherwise", apart, 0, ""),

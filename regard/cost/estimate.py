@@ -38,10 +38,11 @@ class Estimate(NamedTuple):
         return f"about {time} and {in_bytes(self.bytes)} of memory beyond the model"
 
 
-def estimate(run: Callable[[int], object], n: int) -> Estimate:
+def estimate(run: Callable[[int], object], n: int, times: float = 1.0) -> Estimate:
     """Time and memory of ``run(n)`` by those of two beginnings.
 
-    Time grows as a·n + b·n² (each token alone, each pair), memory as a + b·n.
+    ``times``: the work is so often what ``run`` does, one after the other. Time grows as
+    a·n + b·n² (each token alone, each pair), memory as a + b·n.
     """
     run(SHORT)  # what is only done once does not count
     (short_time, short_bytes), (longer_time, longer_bytes) = (
@@ -51,7 +52,7 @@ def estimate(run: Callable[[int], object], n: int) -> Estimate:
     square = max(0.0, square)
     linear = max(0.0, longer_time / LONGER - square * LONGER)
     slope = max(0.0, (longer_bytes - short_bytes) / (LONGER - SHORT))
-    return Estimate(linear * n + square * n * n, longer_bytes + slope * (n - LONGER))
+    return Estimate(times * (linear * n + square * n * n), longer_bytes + slope * (n - LONGER))
 
 
 def _once(run: Callable[[int], object], n: int) -> tuple[float, int]:

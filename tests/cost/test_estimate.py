@@ -26,6 +26,9 @@ def test_each_token_and_each_pair_take_their_time(monkeypatch: pytest.MonkeyPatc
     assert tried == [SHORT, SHORT, LONGER], "the first run loads code, and is no measure"
     assert found.seconds == pytest.approx(0.002 * 5000 + 0.00001 * 5000**2)
     assert found.bytes == pytest.approx(4 * (1000 + 7 * 5000), rel=1e-3)
+    several = estimate(run, 5000, times=3.5)
+    assert several.seconds == pytest.approx(3.5 * found.seconds)
+    assert several.bytes == pytest.approx(found.bytes, rel=1e-3)
 
 
 def test_in_words() -> None:

@@ -62,6 +62,16 @@ def test_a_typed_sentence_is_translated_and_shown(first: Living) -> None:
     assert {*right.source, *right.target} <= {*shown.split()}
 
 
+def test_the_data_is_checked_once_however_much_is_typed(living: Living) -> None:
+    living.sheet.wait("document.getElementById('whole').textContent === 'Data whole ✓'")
+    page = living.sheet.page
+    page.evaluate("() => { crypto.subtle.digest = () => Promise.reject(new Error('again')) }")
+    living.type(SENTENCE)
+    assert page.inner_text("#whole") == "checking the data …"
+    living.sheet.wait("document.getElementById('whole').textContent === 'Data whole ✓'")
+    page.evaluate("delete crypto.subtle.digest")
+
+
 def test_a_masked_word_changes_the_translation_as_it_does_in_python(first: Living) -> None:
     model = first.models["bahdanau"]
     assert isinstance(model.network, Bahdanau)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -117,7 +117,7 @@ def look_at(
     plain = replace(request, word=None, link=None, layer=None, head=None, page=False)
     with noted(), stopping() as stop, counted("looking") as progress:
         if not model.has_both:
-            estimate_first(lambda start: look(model, start, plain), tokens)
+            estimate_first(model, tokens, plain)
         found = look(model, tokens, request, target=other, progress=progress, stop=stop)
         return found, stop.is_set()
 
@@ -141,12 +141,14 @@ def noted() -> Iterator[None]:
                 click.echo(f"regard: note: {visible(text)}", err=True)
 
 
-def estimate_first(run: Callable[[Pieces], object], tokens: Pieces) -> None:
+def estimate_first(model: TextModel, tokens: Pieces, request: LookRequest) -> None:
     """For a long text, said before the work begins: what it will take, measured on its start."""
     from regard.cost.estimate import LARGE, estimate
+    from regard.inside.look.beginning import Beginning
 
     if len(tokens) < LARGE:
         return
-    found = estimate(lambda n: run(tokens.beginning(n)), len(tokens))
+    beginning = Beginning(model, tokens, request)
+    found = estimate(beginning, len(tokens), beginning.times)
     click.echo(f"{len(tokens):,} tokens: {found} (measured on the first 1,024 tokens)", err=True)
     found.check()

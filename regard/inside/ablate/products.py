@@ -22,7 +22,8 @@ from regard.inside.anatomy.linear import multiplies
 FUSED = ("gelu", "gelu (by tanh)", "relu")
 """Activations that go with a product."""
 FEW = 8
-"""Positions below which a product is only as fast as its matrix is read: it stays as it is."""
+"""Positions below which a product is only as fast as its matrix is read: it stays as it is. GPT-2's
+matrix of words takes twelve of them in 13 ms by oneDNN, in 27 by MKL."""
 
 
 @dataclass(eq=False)
@@ -64,10 +65,12 @@ class FastProducts:
         once = {module: runs[0] for module, runs in self.runs.items() if len(runs) == 1}
         behind = {id(run.given): module for module, run in once.items() if not multiplies(module)}
         for module, run in once.items():
-            if not multiplies(module) or run.given.numel() < FEW * run.given.shape[-1]:
+            if not multiplies(module):
                 continue
             # what the module made and what the curve was given is one tensor
             curve = behind.get(id(run.made))
+            if curve is not None and few(run.given):
+                continue
             name = "none" if curve is None else curve_name(curve)
             self.known.append((module, Product(module, name or "none")))
             if curve is not None:
@@ -87,16 +90,24 @@ class Product:
     """A forward by oneDNN, of the weights where they are: nothing is copied."""
 
     def __init__(self, module: nn.Module, curve: str) -> None:
-        weight, self.bias = module.weight, module.bias
+        self.module, weight, self.bias = module, module.weight, module.bias
         assert isinstance(weight, Tensor)
         self.matrix = weight if isinstance(module, nn.Linear) else weight.t()
         self.curve = curve
 
     def __call__(self, x: Tensor) -> Tensor:
+        if self.curve == "none" and few(x):  # one text has few positions, and several have more
+            as_it_is: Tensor = type(self.module).forward(self.module, x)
+            return as_it_is
         bias = self.bias if isinstance(self.bias, Tensor) else None
         made = one_dnn_product(x, self.matrix, bias, self.curve)
         assert made is not None
         return made
+
+
+def few(x: Tensor) -> bool:
+    """Whether vectors (…, width) are so few."""
+    return x.numel() < FEW * x.shape[-1]
 
 
 def plain(module: nn.Module) -> bool:

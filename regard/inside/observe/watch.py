@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from torch import nn
 
 from regard.inside.observe.call import Call, follows, kept, step
+from regard.inside.observe.freed import Freed
 from regard.inside.observe.layer import ObservedLayer
 from regard.inside.observe.observation import Observation
 from regard.inside.observe.places import Places, counting, is_cross, opened
@@ -25,6 +26,7 @@ class Watcher(Places):
         super().__init__(model)
         self.observation = observation
         self.each = each
+        self.freed = Freed()
         self.layers: dict[tuple[str, int], ObservedLayer | None] = {}
         self.count = 0
         self.stored = False
@@ -51,6 +53,7 @@ class Watcher(Places):
         if self.each is not None:
             self.each(layer)
             layer.drop()
+            self.freed.add(call.query.nbytes + call.key.nbytes)
 
     def missed(self, module: nn.Module, reason: str, counted: bool) -> None:
         """The attention of ``module`` could not be told. ``counted``: it is a layer all the same,

@@ -9,8 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from regard.attention.private import one_dnn_ahead
+from regard.inside.ablate.blocks import standing_in
 from regard.inside.ablate.engine import engine
-from regard.inside.ablate.products import FastProducts, Product, plain
+from regard.inside.ablate.products import FEW, FastProducts, Product, plain
 
 
 class Gated(nn.Module):
@@ -51,7 +52,7 @@ def test_an_activation_goes_with_its_product(looks: bool) -> None:
     few = FastProducts(network)
     with few.kept():
         network(x[:2])
-    assert few.known == []
+    assert [module for module, _ in few.known] == [network.other], "the curve stays behind its own"
     assert not any("forward" in vars(module) for module in network.modules())
 
 
@@ -59,7 +60,7 @@ def test_an_activation_goes_with_its_product(looks: bool) -> None:
 @torch.inference_mode()
 def test_the_product_in_float64(curve: str) -> None:
     torch.manual_seed(5)
-    linear, x = nn.Linear(11, 13), torch.randn(2, 3, 11)
+    linear, x = nn.Linear(11, 13), torch.randn(2, 5, 11)
     exact = x.double() @ linear.weight.double().T + linear.bias.double()
     curves: dict[str, Any] = {
         "none": lambda y: y,
@@ -70,6 +71,17 @@ def test_the_product_in_float64(curve: str) -> None:
     # Of float32, whose last digits are the processor's: with AVX2 alone gelu's differ by 1e-7.
     found = Product(linear, curve)(x).double()
     torch.testing.assert_close(found, curves[curve](exact), rtol=1e-6, atol=1e-6)
+
+
+@torch.inference_mode()
+def test_few_positions_stay_as_they_are() -> None:
+    """One text meets the matrix of words in one position, several texts in several."""
+    torch.manual_seed(5)
+    linear, x = nn.Linear(11, 13), torch.randn(FEW, 1, 11)
+    own, product = linear(x), Product(linear, "none")
+    with standing_in(linear, product):
+        assert torch.equal(linear(x[1:]), nn.functional.linear(x[1:], linear.weight, linear.bias))
+        torch.testing.assert_close(linear(x), own, rtol=1e-6, atol=1e-6)
 
 
 def test_what_is_no_plain_product() -> None:
@@ -85,7 +97,7 @@ def test_what_is_no_plain_product() -> None:
 def test_the_engine_multiplies_so(trials: dict[str, Any]) -> None:
     with engine(trials["GPT2"]) as running:
         kinds = {type(module).__name__ for module, _ in running.products.known}
-        assert kinds == {"Conv1D", "NewGELUActivation"}, "the words' matrix meets one position"
+        assert kinds == {"Conv1D", "NewGELUActivation", "Linear"}
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,9 @@ export class Arrays {
     this.packed = packed;
     /** @type {Map<number, Promise<Numbers>>} */
     this.found = new Map();
+    /** Computed once: a page shows many looks, and what it carries stays what it is.
+     * @type {Promise<string> | null} */
+    this.digest = null;
   }
 
   /** @param {number} number @returns {Promise<Numbers>} */
@@ -66,10 +69,15 @@ export class Arrays {
    * @param {string} sha256 @returns {Promise<boolean | null>} */
   async isWhole(sha256) {
     if (!globalThis.crypto?.subtle) return null; // only secure contexts have it
-    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(this.packed));
-    const hex = Array.from(new Uint8Array(digest), (b) => b.toString(16).padStart(2, "0")).join("");
-    return hex === sha256;
+    this.digest ??= digestOf(this.packed);
+    return (await this.digest) === sha256;
   }
+}
+
+/** SHA-256. @param {string} text */
+async function digestOf(text) {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(digest), (b) => b.toString(16).padStart(2, "0")).join("");
 }
 
 /** Arrays that were computed here. */

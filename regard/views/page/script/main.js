@@ -13,7 +13,7 @@ import { opening } from "./opening.js";
 import { resetOther } from "./other.js";
 import { resetOverview } from "./overview.js";
 import { buildPaper, listenToPrinter } from "./paper.js";
-import { choose, fromFragment, setClamp, state, watch } from "./state.js";
+import { choose, fromFragment, setClamp, state, touch, watch } from "./state.js";
 import { hasTab, isView, view, VIEWS } from "./views.js";
 import { takeBack } from "./whatif.js";
 import { buildWhere, updateLink, updateWhere } from "./where.js";
@@ -325,7 +325,7 @@ export async function show(parcels, first) {
   const words = isShort && (isFirst || state.words);
   const rest = { sight: "", other: null, change: NO_CHANGE, view: "sentence", words, measure: "" };
   choose({ ...rest, ...start, ...address });
-  update(new Set(["view", "subject", "lang"]));
+  touch("view", "subject"); // drawn once, with whatever else was chosen
   tellMade().catch(failed);
 }
 

@@ -62,10 +62,15 @@ export function choose(changes) {
   for (const name of /** @type {(keyof State)[]} */ (Object.keys(state))) {
     if (next[name] !== state[name]) {
       /** @type {any} */ (state)[name] = next[name];
-      if (!pending.size) queueMicrotask(tell);
-      pending.add(name);
+      touch(name);
     }
   }
+}
+
+/** As if these were chosen anew: what they stand for is another. @param {...keyof State} names */
+export function touch(...names) {
+  if (!pending.size) queueMicrotask(tell);
+  for (const name of names) pending.add(name);
 }
 
 function tell() {
