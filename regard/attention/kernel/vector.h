@@ -214,6 +214,12 @@ INLINE Vec tanh(Vec x) {
   return size >= all(0.7f) ? far : near;
 }
 
+// A NaN stays one.
+INLINE Vec sigmoid(Vec x) {
+  Vec bounded = larger(all(-80.0f), smaller(all(80.0f), x));
+  return keep_nan(x, all(1.0f) / (all(1.0f) + exp2_of_product(bounded, all(-LOG2E))));
+}
+
 #if defined(__clang__) || __GNUC__ >= 12
 #define SHUFFLE2(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
