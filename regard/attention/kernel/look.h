@@ -64,7 +64,7 @@ struct OneLook {
           float* d_squares = c.d_squares.at(t, b, i + s) + d;
           fetch(c.keys.at(t, b, i + S + s) + d), fetch(c.d_squares.at(t, b, i + S + s) + d);
           fetch_value(i + S + s, d);
-          Vec bent = tanh(read(c.keys.at(t, b, i + s) + d, n) + query);
+          Vec bent = tanh_for_sums(read(c.keys.at(t, b, i + s) + d, n) + query);
           Vec x = d_e[s] * bent, square = x * bent;
           write(d_squares, read(d_squares, n) + square, n);
           sums += x, squares += square;
@@ -122,7 +122,7 @@ struct OneLook {
 #pragma GCC unroll 4
         for (int s = 0; s < S; ++s) {
           fetch_value(i + s, d), fetch(c.keys.at(t, b, i + S + s) + d);
-          e[s] += factor * tanh(read(c.keys.at(t, b, i + s) + d, count) + query);
+          e[s] += factor * tanh_for_sums(read(c.keys.at(t, b, i + s) + d, count) + query);
         }
       });
       for (int s = 0; s < S; ++s) a[i + s] = sum(e[s]);
