@@ -8,15 +8,26 @@
 
 namespace {
 
-#if defined(__AVX512F__) || defined(__aarch64__)
-constexpr int TOGETHER = 4;
-#else
-constexpr int TOGETHER = 2;
-#endif
-// Slots whose tanh is made together: what meets all of them is read once.
+constexpr int TOGETHER = 3;
+// Slots whose tanh is made together: what meets all of them is read once. With four, keys, values and
+// sums of two such steps leave little of a cache of 32 to 48 KB.
 
-constexpr int CHUNK = 8;
+constexpr int CHUNK = 4 * TOGETHER;
 // Slots whose scores are made before their values are mixed.
+
+// Where S slots of a tape begin: found once, since the compiler cannot know that what is written does
+// not change where the tape is.
+template <class T, int S>
+struct Places {
+  T* at[S];
+  int64_t together;  // from one of them to that which comes S slots later
+
+  INLINE Places(const regard::Tape& tape, int64_t t, int64_t b, int64_t i) : together(S * tape.slot) {
+    for (int s = 0; s < S; ++s) at[s] = tape.at(t, b, i + s);
+  }
+  INLINE void fetch(int s, int64_t d) const { __builtin_prefetch(at[s] + d); }
+  INLINE void fetch_next(int s, int64_t d) const { __builtin_prefetch(at[s] + together + d); }
+};
 
 struct OneLook {
   const regard::Look& c;
@@ -43,37 +54,40 @@ struct OneLook {
     const float* d_mixed = c.d_mixed.at(t, b);
     float *d_v = c.d_v.at(t, b), *d_q = c.d_queries.at(t, b), *d_scores = c.d_scores.at(t, b);
     // d_e = a (d_mixed . value - sum a d_mixed . value), and that sum is d_mixed . mixed.
-    float mean = dot(d_mixed, c.mixed.at(t, b), c.width), rest = 0, newest = 0;
-    memset(d_q, 0, size_t(c.hidden) * sizeof *d_q);
+    const int64_t hidden = c.hidden, width = c.width;
+    const bool wide = width > hidden;  // two columns of a value for one of a key, as [h; c] has
+    float mean = dot(d_mixed, c.mixed.at(t, b), width), rest = 0, newest = 0;
+    memset(d_q, 0, size_t(hidden) * sizeof *d_q);
     each_slot(from, to, [=](int64_t i) { return a[i] != 0; }, [&](auto several, int64_t i) {
       constexpr int S = decltype(several)::value;
+      const Places<const float, S> values(c.values, t, b, i), keys(c.keys, t, b, i);
+      const Places<float, S> d_squares(c.d_squares, t, b, i);
       Vec given[S] = {}, d_e[S];
-      each_vector(c.width, [&](int64_t d, int n) {
+      each_vector(width, [&](int64_t d, int n) {
         Vec of_mixed = read(d_mixed + d, n);
 #pragma GCC unroll 4
-        for (int s = 0; s < S; ++s) given[s] += of_mixed * read(c.values.at(t, b, i + s) + d, n);
+        for (int s = 0; s < S; ++s) given[s] += of_mixed * read(values.at[s] + d, n);
       });
       for (int s = 0; s < S; ++s) {
         newest = a[i + s] * (sum(given[s]) - mean);
         d_scores[i + s] += newest, rest += newest, d_e[s] = all(newest);
       }
-      each_vector(c.hidden, [&](int64_t d, int n) {
+      each_vector(hidden, [&](int64_t d, int n) {
         Vec query = read(q + d, n), sums = read(d_v + d, n), squares = {};
 #pragma GCC unroll 4
         for (int s = 0; s < S; ++s) {
-          float* d_squares = c.d_squares.at(t, b, i + s) + d;
-          fetch(c.keys.at(t, b, i + S + s) + d), fetch(c.d_squares.at(t, b, i + S + s) + d);
-          fetch_value(i + S + s, d);
-          Vec bent = tanh_for_sums(read(c.keys.at(t, b, i + s) + d, n) + query);
+          keys.fetch_next(s, d), d_squares.fetch_next(s, d), values.fetch_next(s, d);
+          if (wide) values.fetch_next(s, d + hidden);
+          Vec bent = tanh_for_sums(read(keys.at[s] + d, n) + query);
           Vec x = d_e[s] * bent, square = x * bent;
-          write(d_squares, read(d_squares, n) + square, n);
+          write(d_squares.at[s] + d, read(d_squares.at[s] + d, n) + square, n);
           sums += x, squares += square;
         }
         write(d_v + d, sums, n);
         write(d_q + d, read(d_q + d, n) - squares, n);
       });
     });
-    each_vector(c.hidden, [&](int64_t d, int n) {
+    each_vector(hidden, [&](int64_t d, int n) {
       write(d_q + d, (read(d_q + d, n) + all(rest)) * read(v + d, n), n);
     });
     if (c.recency && from < to && a[to - 1] != 0) *c.d_recency.at(t, b) += newest;
@@ -101,28 +115,23 @@ struct OneLook {
     }
   }
 
-  INLINE void fetch(const float* p) const { __builtin_prefetch(p); }
-
-  // As many columns of a slot's value come into the cache as there are in all for each of a key: it is
-  // read soon, and that takes as long as the tanh of a key.
-  INLINE void fetch_value(int64_t slot, int64_t d) const {
-    const float* value = c.values.at(t, b, slot);
-    for (int64_t i = 0; i < c.width; i += c.hidden) fetch(value + i + d);
-  }
-
   // The scores of slots [first, first + n); -inf where forbidden.
   void score(int64_t first, int n, float* a) const {
     const float *q = c.queries.at(t, b), *v = c.v.data;
     for (int s = 0; s < n; ++s) a[first + s] = -INFINITY;
+    const int64_t hidden = c.hidden;
+    const bool wide = c.width > hidden;
     each_slot(first, first + n, [=](int64_t i) { return !forbidden(i); }, [&](auto several, int64_t i) {
       constexpr int S = decltype(several)::value;
+      const Places<const float, S> values(c.values, t, b, i), keys(c.keys, t, b, i);
       Vec e[S] = {};
-      each_vector(c.hidden, [&](int64_t d, int count) {
+      each_vector(hidden, [&](int64_t d, int count) {
         Vec query = read(q + d, count), factor = read(v + d, count);
 #pragma GCC unroll 4
-        for (int s = 0; s < S; ++s) {
-          fetch_value(i + s, d), fetch(c.keys.at(t, b, i + S + s) + d);
-          e[s] += factor * tanh_for_sums(read(c.keys.at(t, b, i + s) + d, count) + query);
+        for (int s = 0; s < S; ++s) {  // as long as tanh takes, what is read next is on its way
+          keys.fetch_next(s, d), values.fetch(s, d);
+          if (wide) values.fetch(s, d + hidden);
+          e[s] += factor * tanh_for_sums(read(keys.at[s] + d, count) + query);
         }
       });
       for (int s = 0; s < S; ++s) a[i + s] = sum(e[s]);
@@ -145,11 +154,14 @@ struct OneLook {
       write(p + s, raised(read(a + first + s, count), high), count);
     });
     each_slot(first, first + n, [&](int64_t i) { return p[i - first] != 0; }, [&](auto several, int64_t i) {
+      constexpr int S = decltype(several)::value;
+      const Places<const float, S> values(c.values, t, b, i);
+      Vec weight[S];
+      for (int s = 0; s < S; ++s) weight[s] = all(p[i - first + s]);
       each_vector(c.width, [&](int64_t d, int count) {
         Vec total = read(mixed + d, count);
 #pragma GCC unroll 4
-        for (int s = 0; s < decltype(several)::value; ++s)
-          total += all(p[i - first + s]) * read(c.values.at(t, b, i + s) + d, count);
+        for (int s = 0; s < S; ++s) total += weight[s] * read(values.at[s] + d, count);
         write(mixed + d, total, count);
       });
     });
