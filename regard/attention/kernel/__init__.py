@@ -13,7 +13,9 @@ reach.h        which keys a query may see                  ahead.h     rows fetc
 top.h, pool.h  statistics of rows                          vector.h    one vector, any width
 dispatch.cpp   which variant, which thread                 read.h      any strides, any dtype
 additive.h     the interface of additive attention         additive.py  its tensors
-additive.cpp   a step over a tape, and back
+additive.cpp   a step over a tape, and back                look.h      of one sequence
+scan.h         the interface of all steps of a network     scan.py     its tensors and matrices
+scan.cpp       recurrent self-attention, and back
 weights.h      those of a product, of 32 or 8 bits         weights.py  laid out
 product.h      a few rows times such weights               columns.h   rows of any width
 rows.h         one call of a network that translates       weigh.h     softmax of a row

@@ -24,14 +24,15 @@ struct Tape {
 
 struct Look {
   Tape keys, queries, v, values, weights;
-  Tape mixed;  // its gradient, on the way back
+  Tape mixed;
   const uint8_t* forbidden;  // (sequence, slot), one byte each, or null
   int64_t forbidden_stride;
   const float* recency;  // one number, or null
   int64_t batch, hidden, width;  // of keys, of values
   int64_t threads;
-  // The gradient: of scores, of queries; sums over steps of d_e, of d_e tanh^2 and of d_e tanh.
-  Tape d_e, d_queries, d_scores, d_squares, d_v;
+  // The gradient: of what was mixed, which is read; of queries, which is written; the sums over steps
+  // of d_e, of d_e tanh^2 and of d_e tanh, which are added to.
+  Tape d_mixed, d_queries, d_scores, d_squares, d_v;
   Tape d_recency;  // (sequence,), where there is a recency
 };
 

@@ -14,7 +14,7 @@ class AdditiveLook:
     """The steps of one scan, by the kernel; it writes weights and mixed, or their gradients.
 
     Names and axes are those of additive.h: n steps, a tape for each sequence of the batch. On the
-    way back ``mixed`` is the gradient of what was mixed; ``d_scores`` (batch, slots), ``d_squares``
+    way back ``d_mixed``, like ``mixed``, is read; ``d_scores`` (batch, slots), ``d_squares``
     (batch, slots, hidden), ``d_v`` (batch, hidden) and, of ``recency`` (1,), ``d_recency`` (batch,)
     are added to.
     """
@@ -29,6 +29,7 @@ class AdditiveLook:
         weights: Tensor,
         mixed: Tensor,
         forbidden: Tensor | None = None,
+        d_mixed: Tensor | None = None,
         d_queries: Tensor | None = None,
         d_scores: Tensor | None = None,
         d_squares: Tensor | None = None,
@@ -36,12 +37,11 @@ class AdditiveLook:
         recency: Tensor | None = None,
         d_recency: Tensor | None = None,
     ) -> None:
-        d_e = None if d_scores is None else torch.empty_like(d_scores)
         forbidden = None if forbidden is None else forbidden.contiguous()
-        self.it = it
+        self.it, self.slots = it, keys.shape[1]
         # Named, so that they live as long as this: the kernel gets addresses.
         self.kept = keys, queries, v, values, weights, mixed, forbidden, recency
-        self.given = d_e, d_queries, d_scores, d_squares, d_v, d_recency
+        self.given = d_mixed, d_queries, d_scores, d_squares, d_v, d_recency
         self.call = LookLayout(
             keys=tape(keys, "bs"),
             queries=tape(queries, "tb"),
@@ -59,7 +59,7 @@ class AdditiveLook:
             self.call.forbidden_stride = forbidden.stride(0)
         if recency is not None:
             self.call.recency = recency.data_ptr()
-        axes = {"d_e": "bs", "d_queries": "tb", "d_scores": "bs", "d_squares": "bs", "d_v": "b"}
+        axes = {"d_mixed": "tb", "d_queries": "tb", "d_scores": "bs", "d_squares": "bs", "d_v": "b"}
         axes["d_recency"] = "b"
         for (name, own), given in zip(axes.items(), self.given, strict=True):
             if given is not None:

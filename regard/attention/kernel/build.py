@@ -25,7 +25,7 @@ COMMON = ("-std=gnu++17", "-fPIC", "-fvisibility=hidden", "-fno-exceptions", "-f
 KERNEL = ("-O3", "-ffp-contract=fast", "-fno-math-errno")
 ALIGNED = ("-falign-functions=64", "-falign-loops=64")
 """Where a loop of products begins in a line of the cache is worth 3 %: not left to luck."""
-VARIED = ("additive", "attention", "choice", "gradient", "recurrent", "stack")
+VARIED = ("additive", "attention", "choice", "gradient", "recurrent", "scan", "stack")
 """The sources that are compiled once for each instruction set."""
 COMMON_TO_ALL = ("dispatch", "search")
 """Those that are compiled once: all but arithmetic."""

@@ -16,6 +16,7 @@
 #include "kernel.h"
 #include "layout.h"
 #include "rows.h"
+#include "scan.h"
 #include "search.h"
 
 using regard::BackWork;
@@ -31,6 +32,8 @@ using regard::Plan;
 using regard::Network;
 using regard::Rows;
 using regard::RowsWork;
+using regard::Scan;
+using regard::ScanWork;
 using regard::Search;
 using regard::Searched;
 using regard::Searching;
@@ -51,6 +54,8 @@ using regard::Work;
   void REGARD_EXPANDED(attend_back, variant)(const CallBack&, Plan&); \
   void REGARD_EXPANDED(look, variant)(const Look&, Step&);            \
   void REGARD_EXPANDED(look_back, variant)(const Look&, Step&);       \
+  void REGARD_EXPANDED(scan, variant)(const Scan&, Share&);           \
+  void REGARD_EXPANDED(scan_back, variant)(const Scan&, Share&);      \
   void REGARD_EXPANDED(stack, variant)(const Rows&, Share&);          \
   void REGARD_EXPANDED(recurrent, variant)(const Rows&, Share&);      \
   void REGARD_EXPANDED(choose, variant)(const Choice&, Chosen&);
@@ -70,6 +75,7 @@ struct Variant {
   Work work;
   BackWork attend_back;
   LookWork look, look_back;
+  ScanWork scan, scan_back;
   RowsWork stack, recurrent;
   ChoiceWork choose;
 
@@ -78,7 +84,8 @@ struct Variant {
 #define NAME_OF(v) #v
 #define OF(v, runs)                                                                    \
   {NAME_OF(v), runs, REGARD_EXPANDED(work, v), REGARD_EXPANDED(attend_back, v),        \
-   REGARD_EXPANDED(look, v), REGARD_EXPANDED(look_back, v), REGARD_EXPANDED(stack, v), \
+   REGARD_EXPANDED(look, v), REGARD_EXPANDED(look_back, v), REGARD_EXPANDED(scan, v),  \
+   REGARD_EXPANDED(scan_back, v), REGARD_EXPANDED(stack, v),                           \
    REGARD_EXPANDED(recurrent, v), REGARD_EXPANDED(choose, v)}
 
 bool always() { return true; }
@@ -122,6 +129,8 @@ constexpr int64_t LEAST_LOOK = 1 << 15;
 // A thread takes so many rows of a network at once: they stay in the cache, and so do the weights that
 // meet them.
 constexpr int64_t ROWS_AT_ONCE = 128;
+// Of sequences that go through a scan together so many bytes of tapes are to stay in the cache.
+constexpr int64_t MOST_TAPE = 12 << 20;
 
 Plan make_plan(const Call& c, int64_t threads) {
   Plan plan = {};
@@ -194,6 +203,16 @@ int64_t sentences_at_once(int64_t sentences, int64_t rows, int64_t threads) {
   return most < 1 ? 1 : most < even ? most : even;
 }
 
+// How many sequences go through a scan together, by so many threads: the more, the less often are the
+// matrices read, but each step reads all tapes.
+int64_t sequences_at_once(const Scan& c, int64_t threads) {
+  int64_t read = c.look.width + (c.d_sums.data ? 2 : 1) * c.look.hidden;  // of a slot, in numbers
+  int64_t bytes = (c.slots + c.words) * read * int64_t(sizeof(float)) * c.look.batch;
+  int64_t groups = bytes / MOST_TAPE + 1;
+  if (groups < threads) groups = threads;
+  return c.look.batch > groups ? (c.look.batch + groups - 1) / groups : 1;
+}
+
 // received = sum over parts, always in the same order.
 void add_parts(const Call& c, const Plan& plan) {
   int64_t n = c.batch * c.heads * c.keys;
@@ -259,6 +278,17 @@ EXPORT void regard_look(int variant, const Look* look, int back, int64_t t, int6
   int64_t threads = small ? 1 : usable_threads(c.threads < c.batch ? c.threads : c.batch);
   const Variant& v = VARIANTS[variant];
   run_on(threads, Job<Look, Step>{c, step, back ? v.look_back : v.look});
+}
+
+// All words of a scan, or back through them: 0, or 1 if there is not enough memory.
+EXPORT int regard_scan(int variant, const Scan* scan, int back) {
+  const Scan& c = *scan;
+  int64_t threads = usable_threads(c.look.threads < c.look.batch ? c.look.threads : c.look.batch);
+  Share share = {};
+  share.at_once = sequences_at_once(c, threads);
+  const Variant& v = VARIANTS[variant];
+  run_on(threads, Job<Scan, Share>{c, share, back ? v.scan_back : v.scan});
+  return share.failed ? 1 : 0;
 }
 
 // The rows of a network: what became of them.

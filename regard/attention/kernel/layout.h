@@ -9,6 +9,7 @@
 #include "kernel.h"
 #include "recurrent.h"
 #include "rows.h"
+#include "scan.h"
 #include "search.h"
 #include "stack.h"
 #include "weights.h"
@@ -44,8 +45,13 @@ constexpr Place LAYOUT[] = {
     FIELD(Look, keys), FIELD(Look, queries), FIELD(Look, v), FIELD(Look, values),
     FIELD(Look, weights), FIELD(Look, mixed), FIELD(Look, forbidden),
     FIELD(Look, forbidden_stride), FIELD(Look, recency), FIELD(Look, batch), FIELD(Look, hidden),
-    FIELD(Look, width), FIELD(Look, threads), FIELD(Look, d_e), FIELD(Look, d_queries),
+    FIELD(Look, width), FIELD(Look, threads), FIELD(Look, d_mixed), FIELD(Look, d_queries),
     FIELD(Look, d_scores), FIELD(Look, d_squares), FIELD(Look, d_v), FIELD(Look, d_recency),
+    WHOLE(Scan),
+    FIELD(Scan, look), FIELD(Scan, design), FIELD(Scan, words), FIELD(Scan, slots),
+    FIELD(Scan, window), FIELD(Scan, sums), FIELD(Scan, summary), FIELD(Scan, recurrent),
+    FIELD(Scan, key), FIELD(Scan, query), FIELD(Scan, previous), FIELD(Scan, d_sums),
+    FIELD(Scan, d_states), FIELD(Scan, d_tape),
     WHOLE(Product),
     FIELD(Product, weight), FIELD(Product, bytes), FIELD(Product, scale), FIELD(Product, bias),
     FIELD(Product, in), FIELD(Product, out),

@@ -1,8 +1,8 @@
 """Layout: the structures that the kernel is called with, field by field.
 
-kernel.h, gradient.h, additive.h, weights.h, stack.h, recurrent.h, rows.h, choice.h and search.h
-declare the same for C++. The library describes its own, and is used only if the two descriptions
-are one.
+kernel.h, gradient.h, additive.h, scan.h, weights.h, stack.h, recurrent.h, rows.h, choice.h and
+search.h declare the same for C++. The library describes its own, and is used only if the two
+descriptions are one.
 """
 
 from __future__ import annotations
@@ -97,12 +97,33 @@ class LookLayout(ctypes.Structure):
         ("hidden", c_int64),
         ("width", c_int64),
         ("threads", c_int64),
-        ("d_e", TapeLayout),
+        ("d_mixed", TapeLayout),
         ("d_queries", TapeLayout),
         ("d_scores", TapeLayout),
         ("d_squares", TapeLayout),
         ("d_v", TapeLayout),
         ("d_recency", TapeLayout),
+    ]
+
+
+class ScanLayout(ctypes.Structure):
+    """``Scan``: recurrent self-attention over all its words, forward or back."""
+
+    _fields_ = [
+        ("look", LookLayout),
+        ("design", c_int64),
+        ("words", c_int64),
+        ("slots", c_int64),
+        ("window", c_int64),
+        ("sums", TapeLayout),
+        ("summary", TapeLayout),
+        ("recurrent", c_void_p),
+        ("key", c_void_p),
+        ("query", c_void_p),
+        ("previous", c_void_p),
+        ("d_sums", TapeLayout),
+        ("d_states", TapeLayout),
+        ("d_tape", TapeLayout),
     ]
 
 
@@ -299,6 +320,7 @@ STRUCTURES: tuple[type[ctypes.Structure], ...] = (
     GradientLayout,
     TapeLayout,
     LookLayout,
+    ScanLayout,
     ProductLayout,
     NormLayout,
     LayerLayout,

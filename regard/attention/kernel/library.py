@@ -17,6 +17,7 @@ from regard.attention.kernel.layout import (
     LookLayout,
     PlaceLayout,
     RowsLayout,
+    ScanLayout,
     SearchLayout,
     difference,
 )
@@ -55,6 +56,10 @@ class Kernel:
 
     def look(self, call: LookLayout, back: bool, t: int, start: int, stop: int) -> None:
         self.library.regard_look(self.number, call, back, t, start, stop)
+
+    def scan(self, scan: ScanLayout, back: bool) -> None:
+        if self.library.regard_scan(self.number, scan, back):
+            raise MemoryError("the kernel found no memory for the matrices of a recurrent network")
 
     def rows(self, rows: RowsLayout) -> None:
         _found_all(self.library.regard_rows(self.number, rows))
@@ -95,6 +100,7 @@ def load(path: Path, wanted: str = "") -> Kernel | str:
         look = ctypes.POINTER(LookLayout)
         library.regard_look.argtypes = (number, look, number, long, long, long)
         library.regard_look.restype = None
+        library.regard_scan.argtypes = (number, ctypes.POINTER(ScanLayout), number)
         library.regard_rows.argtypes = (number, ctypes.POINTER(RowsLayout))
         library.regard_search.argtypes = (number, ctypes.POINTER(SearchLayout))
         library.regard_choose.argtypes = (number, ctypes.POINTER(ChoiceLayout))

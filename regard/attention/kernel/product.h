@@ -54,12 +54,13 @@ INLINE Ints add_pairs(Shorts a, Shorts b, Ints sum) {
 struct Floats {
   const Product& p;
   const float* x;
+  int64_t stride;  // from a row to the next
 
   // finish(m, n, sum) for M rows from `row` times N vectors of columns from `column`.
   template <int M, int N, class F>
   INLINE void tile(int64_t row, int64_t column, F finish) const {
     const float* w = p.weight + column / PANEL * PANEL * p.in + column % PANEL;
-    const float* rows = x + row * p.in;
+    const float* rows = x + row * stride;
     Vec sum[M][N] = {};
     for (int64_t k = 0; k < p.in; ++k) {
       Vec weight[N];
@@ -68,7 +69,7 @@ struct Floats {
         weight[n] = load(w + n * W / PANEL * PANEL * p.in + n * W % PANEL + k * PANEL);
 #pragma GCC unroll 8
       for (int m = 0; m < M; ++m) {
-        Vec value = all(rows[m * p.in + k]);
+        Vec value = all(rows[m * stride + k]);
 #pragma GCC unroll 4
         for (int n = 0; n < N; ++n) sum[m][n] = multiply_add(value, weight[n], sum[m][n]);
       }
@@ -123,23 +124,39 @@ INLINE void tile_of(int64_t rows, const Factors& f, int64_t row, int64_t column,
   if constexpr (M > 1) tile_of<M - 1, N>(rows, f, row, column, finish);
 }
 
-// finish(row, column, sum + bias, count) for every vector of the product of n rows.
+// f(Whole<n>) for n <= N, known only now; nothing for 0.
+template <int N, class F>
+INLINE void whole_of(int64_t n, F f) {
+  if (n == N) return f(Whole<N>());
+  if constexpr (N > 1) whole_of<N - 1>(n, f);
+}
+
+// finish(row, column, sum) for every vector of n rows times so many columns.
 template <class Factors, class F>
-INLINE void multiply_all(const Product& p, const Factors& factors, int64_t n, F finish) {
-  int64_t blocks = (n + MOST - 1) / MOST, columns = (p.out + PANEL - 1) / PANEL * PANEL;
-  auto strip = [&](auto vectors, int64_t column) {
-    constexpr int N = decltype(vectors)::value;
+INLINE void each_tile(int64_t n, int64_t columns, const Factors& factors, F finish) {
+  int64_t blocks = (n + MOST - 1) / MOST, vectors = (columns + W - 1) / W;
+  auto strip = [&](auto together, int64_t column) {
+    constexpr int N = decltype(together)::value;
     for (int64_t b = 0; b < blocks; ++b) {
       int64_t row = n * b / blocks, rows = n * (b + 1) / blocks - row;
       tile_of<MOST, N>(rows, factors, row, column, [&](int m, int v, Vec sum) {
-        int64_t at = column + v * W, left = p.out - at;
-        if (left > 0) finish(row + m, at, sum + load(p.bias + at), int(left < W ? left : W));
+        finish(row + m, column + v * W, sum);
       });
     }
   };
-  int64_t column = 0;
-  for (; column + WIDE * W <= columns; column += WIDE * W) strip(Whole<WIDE>(), column);
-  for (; column < columns; column += W) strip(Whole<1>(), column);
+  int64_t first = 0;
+  for (; first + WIDE <= vectors; first += WIDE) strip(Whole<WIDE>(), first * W);
+  whole_of<WIDE - 1>(vectors - first, [&](auto together) { strip(together, first * W); });
+}
+
+// finish(row, column, sum + bias, count) for every vector of the product of n rows.
+template <class Factors, class F>
+INLINE void multiply_all(const Product& p, const Factors& factors, int64_t n, F finish) {
+  int64_t columns = (p.out + PANEL - 1) / PANEL * PANEL;
+  each_tile(n, columns, factors, [&](int64_t row, int64_t at, Vec sum) {
+    int64_t left = p.out - at;
+    if (left > 0) finish(row, at, sum + load(p.bias + at), int(left < W ? left : W));
+  });
 }
 
 // The largest whole number that a row may hold: no sum over `in` products leaves 32 bits.
@@ -182,7 +199,7 @@ struct Rounded {
 // finish(row, column, W x + b, count) for every vector of the product of n rows.
 template <class F>
 INLINE void multiply(const Product& p, const float* x, int64_t n, Rounded room, F finish) {
-  if (!p.bytes) return multiply_all(p, Floats{p, x}, n, finish);
+  if (!p.bytes) return multiply_all(p, Floats{p, x, p.in}, n, finish);
   round_rows(x, n, p.in, room.wholes, room.units);
   multiply_all(p, Wholes{p, room.wholes, room.units, (p.in + 1) / 2}, n, finish);
 }

@@ -17,12 +17,6 @@ using regard::Share;
 using regard::Unit;
 using regard::Writer;
 
-// A NaN stays one.
-INLINE Vec sigmoid(Vec x) {
-  Vec bounded = larger(all(-80.0f), smaller(all(80.0f), x));
-  return keep_nan(x, all(1.0f) / (all(1.0f) + exp2_of_product(bounded, all(-LOG2E))));
-}
-
 INLINE Vec larger_or_nan(Vec a, Vec b) { return a == a ? larger(a, b) : a; }
 
 INLINE Vec renewed(Vec state, Vec candidate, Vec update) {

@@ -110,8 +110,8 @@ class TapeAttention:
 class TapeBackward:
     """The gradient of :class:`TapeAttention`, from the last step to the first.
 
-    ``d_mixed`` (batch, n, width) is read and ``d_queries`` (n, batch, hidden) written as the steps
-    go on.
+    ``mixed`` (n, batch, width) is what the steps found. Its gradient ``d_mixed`` (batch, n, width)
+    is read and ``d_queries`` (n, batch, hidden) written as the steps go on.
     """
 
     def __init__(
@@ -119,6 +119,7 @@ class TapeBackward:
         scores: TapeScores,
         values: Tensor,
         weights: Tensor,
+        mixed: Tensor,
         d_mixed: Tensor,
         d_queries: Tensor,
     ) -> None:
@@ -135,11 +136,11 @@ class TapeBackward:
             return
         self.d_squares, self.d_vs = torch.zeros_like(keys), keys.new_zeros(batch, hidden)
         self.d_newest = None if scores.recency is None else keys.new_zeros(batch)
-        given = keys, queries, v, values, weights, self.d_mixed
-        if it := usable(*given, d_queries, self.d_squares):
-            sums = self.d_scores[0], self.d_squares, self.d_vs
+        given = keys, queries, v, values, weights, mixed
+        if it := usable(*given, self.d_mixed, d_queries, self.d_squares):
+            back = self.d_mixed, d_queries, self.d_scores[0], self.d_squares, self.d_vs
             ends = scores.recency, self.d_newest
-            self.native = AdditiveLook(it, *given, None, d_queries, *sums, *ends)
+            self.native = AdditiveLook(it, *given, None, *back, *ends)
 
     def attend(self, t: int, seen: slice) -> None:
         """Write the gradient of step t's query, from that of what it found."""

@@ -123,14 +123,16 @@ class _BahdanauScan(torch.autograd.Function):
         n, batch, hidden = before.shape
         d_inputs = before.new_zeros(n, batch, 3 * hidden)
         unit = GatedBackward(steps, before[:-1], d_inputs[:-1])
-        mixed, d_mixed = values, grads[1].clone()
+        said, mixed, d_mixed = values, contexts, grads[1].clone()
         if ctx.learn_weights:  # as if each value also said, with a 1 of its own, how it is weighed
             own = torch.eye(keys.shape[1], dtype=values.dtype, device=values.device)
-            mixed = torch.cat((values, own.expand(batch, -1, -1)), -1)
+            said = torch.cat((values, own.expand(batch, -1, -1)), -1)
+            mixed = torch.cat((contexts, weights), -1)
             d_mixed = torch.cat((d_mixed, grads[2]), -1)
         d_contexts, d_queries = d_mixed[..., : values.shape[-1]], torch.empty_like(queries)
         scores = TapeScores(keys, queries, v)
-        attention = TapeBackward(scores, mixed, weights, d_mixed.transpose(0, 1), d_queries)
+        d_found = d_mixed.transpose(0, 1)
+        attention = TapeBackward(scores, said, weights, mixed, d_found, d_queries)
         d, source, kind = torch.zeros_like(before[0]), _all(keys), ctx.kind
         w_query, context, gates, candidate = (
             matrix.to(kind) for matrix in (w_query, context, gates, candidate)

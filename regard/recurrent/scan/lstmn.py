@@ -13,16 +13,19 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from regard.attention.kernel.scan import LSTMN, additive_scan
 from regard.recurrent.scan.attention import TapeAttention, TapeBackward, TapeScores
 from regard.recurrent.scan.tape import (
     ResultGradient,
     SlotGradients,
+    TapeLimits,
     TapeScan,
     TapeStart,
     TapeSteps,
     extended,
     last_summary,
     last_summary_backward,
+    no_weights,
 )
 
 
@@ -60,22 +63,15 @@ class LSTMNScan:
         gates, queries = sums.split((4 * hidden, hidden), -1)
         gates += bias
         tape, tape_keys = extended(values, n), extended(keys, n)
-        weights, mixed = x.new_zeros(n, batch, m + n), x.new_empty(n, batch, 2 * hidden)
+        weights, mixed = no_weights(x, m + n), x.new_empty(n, batch, 2 * hidden)
         scores = TapeScores(tape_keys, queries, v, recency)
         attention = TapeAttention(scores, tape, weights, mixed, limits.forbidden)
-        recalled = summary
-        for t, (gate, query, mix) in enumerate(zip(gates, queries, mixed, strict=True)):
-            s = m + t
-            query.addmm_(recalled, w_summary.t())
-            attention.attend(t, limits.seen(s))
-            recalled, old_c = mix.split(hidden, -1)
-            gate.addmm_(recalled, recurrent.t())
-            both, g, o = gate.split((2 * hidden, hidden, hidden), -1)
-            both.sigmoid_(), g.tanh_(), o.sigmoid_()
-            h, c = tape[:, s].split(hidden, -1)
-            torch.mul(both[:, hidden:], old_c, out=c).addcmul_(both[:, :hidden], g)
-            torch.mul(o, c.tanh(), out=h)
-            torch.mm(h, w_key.t(), out=tape_keys[:, s])
+        own = LSTMN, limits.window, gates, summary
+        native = additive_scan(attention.native, *own, recurrent, w_key, w_summary)
+        if native:
+            native.read()
+        else:
+            _read(attention, limits, gates, summary, matrices)
         last = last_summary(mixed[..., :hidden], summary, limits.lengths)
         states = tape[:, m:, :hidden].transpose(0, 1)
         steps = TapeSteps(tape, tape_keys, weights, mixed, sums)
@@ -94,22 +90,14 @@ class LSTMNScan:
         d_sums, d_mixed = torch.empty_like(sums), tape.new_zeros(batch, n, 2 * hidden)
         d_gates, d_queries = d_sums.split((4 * hidden, hidden), -1)
         d_summary = last_summary_backward(given.summary, d_mixed[..., :hidden], limits.lengths)
-        scores = TapeScores(keys, queries, v, recency)
-        slots = SlotGradients(weights, d_mixed)
-        attention = TapeBackward(scores, tape, weights, d_mixed, d_queries)
-        for t in range(n - 1, -1, -1):
-            s = m + t
-            d_word = slots.at(s, t + 1)
-            given.add_to(d_word, t, s)
-            d_h, d_c = d_word.split(hidden, -1)
-            d_h.addmm_(attention.d_key(s, t), w_key)
-            d_old, d_old_c = d_mixed[:, t].split(hidden, -1)
-            c, old_c = tape[:, s, hidden:], mixed[t, :, hidden:]
-            _gates_backward(d_gates[t], gates[t], d_h, d_c, c, old_c, d_old_c)
-            d_old.addmm_(d_gates[t], recurrent)
-            if t + 1 < n:
-                d_old.addmm_(d_queries[t + 1], w_summary)
-            attention.attend(t, limits.seen(s))
+        scores, slots = TapeScores(keys, queries, v, recency), SlotGradients(weights, d_mixed)
+        attention = TapeBackward(scores, tape, weights, mixed, d_mixed, d_queries)
+        own = LSTMN, limits.window, gates, summary
+        native = additive_scan(attention.native, *own, recurrent, w_key, w_summary)
+        if native:
+            native.read_back(d_gates, given.states, given.tape)
+        else:
+            _read_back(attention, slots, given, limits, (gates, mixed), d_gates, matrices)
         d_summary.addmm_(d_queries[0], w_summary)
         d_keys, d_values = attention.d_keys(), given.add_to_first(m, slots.up_to(m))
         recalled = mixed[..., :hidden]
@@ -129,6 +117,60 @@ class LSTMNScan:
             attention.d_v(),
             attention.d_recency(),
         )  # fmt: skip
+
+
+def _read(
+    attention: TapeAttention,
+    limits: TapeLimits,
+    gates: Tensor,
+    summary: Tensor,
+    matrices: LSTMNMatrices,
+) -> None:
+    """The steps; sums of the gates become the gates."""
+    tape, keys = attention.values, attention.scores.keys
+    _, _, recurrent, _, w_key, w_summary, _, _ = matrices
+    n, hidden, recalled = len(gates), summary.shape[-1], summary
+    given = gates, attention.scores.queries, attention.mixed
+    for t, (gate, query, mix) in enumerate(zip(*given, strict=True)):
+        s = tape.shape[1] - n + t
+        query.addmm_(recalled, w_summary.t())
+        attention.attend(t, limits.seen(s))
+        recalled, old_c = mix.split(hidden, -1)
+        gate.addmm_(recalled, recurrent.t())
+        both, g, o = gate.split((2 * hidden, hidden, hidden), -1)
+        both.sigmoid_(), g.tanh_(), o.sigmoid_()
+        h, c = tape[:, s].split(hidden, -1)
+        torch.mul(both[:, hidden:], old_c, out=c).addcmul_(both[:, :hidden], g)
+        torch.mul(o, c.tanh(), out=h)
+        torch.mm(h, w_key.t(), out=keys[:, s])
+
+
+def _read_back(
+    attention: TapeBackward,
+    slots: SlotGradients,
+    given: ResultGradient,
+    limits: TapeLimits,
+    made: tuple[Tensor, Tensor],
+    d_gates: Tensor,
+    matrices: LSTMNMatrices,
+) -> None:
+    """The steps, from the last to the first; ``made`` are the gates and what was mixed."""
+    (gates, mixed), tape, d_mixed = made, attention.values, slots.rows
+    _, _, recurrent, _, w_key, w_summary, _, _ = matrices
+    n, hidden = len(gates), w_key.shape[0]
+    for t in range(n - 1, -1, -1):
+        s = tape.shape[1] - n + t
+        d_word = slots.at(s, t + 1)
+        given.add_to(d_word, t, s)
+        d_h, d_c = d_word.split(hidden, -1)
+        d_h.addmm_(attention.d_key(s, t), w_key)
+        d_old, d_old_c = d_mixed[:, t].split(hidden, -1)
+        c, old_c = tape[:, s, hidden:], mixed[t, :, hidden:]
+        _gates_backward(d_gates[t], gates[t], d_h, d_c, c, old_c, d_old_c)
+        d_old.addmm_(d_gates[t], recurrent)
+        if t + 1 < n:
+            d_old.addmm_(attention.d_queries[t + 1], w_summary)
+        attention.attend(t, limits.seen(s))
 
 
 def _gates_backward(

@@ -10,16 +10,19 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from regard.attention.kernel.scan import SELFATTENTIVE, additive_scan
 from regard.recurrent.scan.attention import TapeAttention, TapeBackward, TapeScores
 from regard.recurrent.scan.tape import (
     ResultGradient,
     SlotGradients,
+    TapeLimits,
     TapeScan,
     TapeStart,
     TapeSteps,
     extended,
     last_summary,
     last_summary_backward,
+    no_weights,
 )
 
 
@@ -50,21 +53,16 @@ class SelfAttentiveScan:
         (n, batch, _), m, hidden = x.shape, values.shape[1], context.shape[-1]
         sums = torch.addmm(bias, x.flatten(0, 1), inputs.t()).view(n, batch, hidden)
         tape, tape_keys = extended(values, n), extended(keys, n)
-        weights, queries = x.new_zeros(n, batch, m + n), torch.empty_like(sums)
+        weights, queries = no_weights(x, m + n), torch.empty_like(sums)
         contexts = torch.empty_like(sums)
         scores = TapeScores(tape_keys, queries, v)
         attention = TapeAttention(scores, tape, weights, contexts, limits.forbidden)
-        c = context
-        for t, (total, mixed) in enumerate(zip(sums, contexts, strict=True)):
-            s = m + t
-            total.addmm_(c, recurrent.t())
-            if previous is not None and s:
-                total.addmm_(tape[:, s - 1], previous.t())
-            h = torch.tanh(total, out=tape[:, s])
-            torch.mm(h, w_key.t(), out=tape_keys[:, s])
-            torch.mm(h, w_query.t(), out=queries[t])
-            attention.attend(t, limits.seen(s + 1))
-            c = mixed
+        own = SELFATTENTIVE, limits.window, sums, context
+        native = additive_scan(attention.native, *own, recurrent, w_key, w_query, previous)
+        if native:
+            native.read()
+        else:
+            _read(attention, limits, sums, context, matrices)
         last, states = last_summary(contexts, context, limits.lengths), tape[:, m:].transpose(0, 1)
         steps = TapeSteps(tape, tape_keys, weights, contexts, queries)
         return TapeScan(states, tape, last, tape_keys), steps
@@ -82,19 +80,13 @@ class SelfAttentiveScan:
         d_mixed = tape.new_zeros(batch, n, hidden)
         d_context = last_summary_backward(given.summary, d_mixed, limits.lengths)
         scores, slots = TapeScores(keys, queries, v), SlotGradients(weights, d_mixed)
-        attention = TapeBackward(scores, tape, weights, d_mixed, d_queries)
-        for t in range(n - 1, -1, -1):
-            s = m + t
-            if t + 1 < n:
-                d_mixed[:, t].addmm_(d_sums[t + 1], recurrent)
-            attention.attend(t, limits.seen(s + 1))
-            d_h = slots.at(s, t)
-            given.add_to(d_h, t, s)
-            d_h.addmm_(attention.d_key(s, t), w_key).addmm_(d_queries[t], w_query)
-            if previous is not None and t + 1 < n:
-                d_h.addmm_(d_sums[t + 1], previous)
-            h = tape[:, s]
-            torch.addcmul(d_h, d_h * h, h, value=-1, out=d_sums[t])
+        attention = TapeBackward(scores, tape, weights, contexts, d_mixed, d_queries)
+        own = SELFATTENTIVE, limits.window, d_sums, context
+        native = additive_scan(attention.native, *own, recurrent, w_key, w_query, previous)
+        if native:
+            native.read_back(d_sums, given.states, given.tape)
+        else:
+            _read_back(attention, slots, given, limits, d_sums, matrices)
         d_context.addmm_(d_sums[0], recurrent)
         d_keys, d_values = attention.d_keys(), given.add_to_first(m, slots.up_to(m))
         d_previous = None
@@ -118,3 +110,52 @@ class SelfAttentiveScan:
             d_queries.flatten(0, 1).t() @ states,
             attention.d_v(),
         )  # fmt: skip
+
+
+def _read(
+    attention: TapeAttention,
+    limits: TapeLimits,
+    sums: Tensor,
+    context: Tensor,
+    matrices: SelfAttentiveMatrices,
+) -> None:
+    """The steps."""
+    tape, keys, queries = attention.values, attention.scores.keys, attention.scores.queries
+    _, _, recurrent, previous, w_key, w_query, _ = matrices
+    n, c = len(sums), context
+    for t, (total, mixed) in enumerate(zip(sums, attention.mixed, strict=True)):
+        s = tape.shape[1] - n + t
+        total.addmm_(c, recurrent.t())
+        if previous is not None and s:
+            total.addmm_(tape[:, s - 1], previous.t())
+        h = torch.tanh(total, out=tape[:, s])
+        torch.mm(h, w_key.t(), out=keys[:, s])
+        torch.mm(h, w_query.t(), out=queries[t])
+        attention.attend(t, limits.seen(s + 1))
+        c = mixed
+
+
+def _read_back(
+    attention: TapeBackward,
+    slots: SlotGradients,
+    given: ResultGradient,
+    limits: TapeLimits,
+    d_sums: Tensor,
+    matrices: SelfAttentiveMatrices,
+) -> None:
+    """The steps, from the last to the first."""
+    tape, d_mixed = attention.values, slots.rows
+    _, _, recurrent, previous, w_key, w_query, _ = matrices
+    n = len(d_sums)
+    for t in range(n - 1, -1, -1):
+        s = tape.shape[1] - n + t
+        if t + 1 < n:
+            d_mixed[:, t].addmm_(d_sums[t + 1], recurrent)
+        attention.attend(t, limits.seen(s + 1))
+        d_h = slots.at(s, t)
+        given.add_to(d_h, t, s)
+        d_h.addmm_(attention.d_key(s, t), w_key).addmm_(attention.d_queries[t], w_query)
+        if previous is not None and t + 1 < n:
+            d_h.addmm_(d_sums[t + 1], previous)
+        h = tape[:, s]
+        torch.addcmul(d_h, d_h * h, h, value=-1, out=d_sums[t])

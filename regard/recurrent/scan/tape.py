@@ -174,8 +174,17 @@ class SlotGradients:
 
 def extended(tape: Tensor, n: int) -> Tensor:
     """The ``tape`` (batch, m, width) with room for n slots more."""
-    batch, _, width = tape.shape
-    return torch.cat((tape, tape.new_empty(batch, n, width)), 1)
+    batch, slots, width = tape.shape
+    made = tape.new_empty(batch, slots + n, width)
+    made[:, :slots] = tape
+    return made
+
+
+def no_weights(x: Tensor, slots: int) -> Tensor:
+    """Weights (n, batch, slots) for the words ``x`` (n, batch, width), zeros so far; those of a
+    sequence stand beside each other."""
+    n, batch, _ = x.shape
+    return x.new_zeros(batch, n, slots).transpose(0, 1)
 
 
 def last_summary(summaries: Tensor, first: Tensor, lengths: Tensor | None) -> Tensor:

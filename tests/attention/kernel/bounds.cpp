@@ -9,12 +9,14 @@
 #include "gradient.h"
 #include "kernel.h"
 #include "recurrent.h"
+#include "scan.h"
 #include "search.h"
 #include "stack.h"
 
 extern "C" int regard_search(int variant, const regard::Search* search);
 extern "C" void regard_look(int variant, const regard::Look* look, int back, int64_t t, int64_t from,
                             int64_t to);
+extern "C" int regard_scan(int variant, const regard::Scan* scan, int back);
 extern "C" int regard_attend(int variant, const regard::Call* call);
 extern "C" int regard_attend_back(int variant, const regard::Call* call,
                                   const regard::Gradient* gradient);
@@ -93,7 +95,8 @@ bool look(int variant, int64_t slots, int64_t hidden, int64_t width) {
   auto v = numbers(hidden), values = numbers(batch * slots * width), mixed = numbers(batch * width);
   std::vector<unsigned char> forbidden(batch * slots);
   forbidden[0] = 1;
-  std::vector<float> weights(batch * slots), d_e(weights), d_scores(weights);
+  auto d_mixed = numbers(batch * width);
+  std::vector<float> weights(batch * slots), d_scores(weights);
   std::vector<float> d_queries(batch * hidden), d_v(d_queries), d_squares(keys.size());
   regard::Look c = {};
   c.keys = {keys.data(), 0, slots * hidden, hidden}, c.queries = {queries.data(), 0, hidden, 0};
@@ -101,12 +104,46 @@ bool look(int variant, int64_t slots, int64_t hidden, int64_t width) {
   c.weights = {weights.data(), 0, slots, 1}, c.mixed = {mixed.data(), 0, width, 0};
   c.forbidden = forbidden.data(), c.forbidden_stride = slots;
   c.batch = batch, c.hidden = hidden, c.width = width, c.threads = 2;
-  c.d_e = {d_e.data(), 0, slots, 1}, c.d_queries = {d_queries.data(), 0, hidden, 0};
+  c.d_mixed = {d_mixed.data(), 0, width, 0}, c.d_queries = {d_queries.data(), 0, hidden, 0};
   c.d_scores = {d_scores.data(), 0, slots, 1}, c.d_v = {d_v.data(), 0, hidden, 0};
   c.d_squares = {d_squares.data(), 0, slots * hidden, hidden};
   for (int back : {0, 1}) regard_look(variant, &c, back, 0, 0, slots);
   double total = 0;
   for (auto* x : {&mixed, &d_queries, &d_scores, &d_squares, &d_v})
+    for (float value : *x) total += value;
+  return isfinite(total);
+}
+
+// A scan of some words behind some slots and back; whether its gradients are numbers.
+bool scan(int variant, int64_t design, int64_t words, int64_t slots, int64_t hidden, int64_t window) {
+  const int64_t batch = 3, all = slots + words, own = design == regard::LSTMN ? 4 : 1;
+  const int64_t width = design == regard::LSTMN ? 2 * hidden : hidden, row = batch * hidden;
+  auto tape = numbers(batch * all * width), keys = numbers(batch * all * hidden), v = numbers(hidden);
+  auto sums = numbers(words * own * row), queries = numbers(words * row), summary = numbers(row);
+  auto recurrent = numbers(own * hidden * hidden), square = numbers(hidden * hidden);
+  auto d_mixed = numbers(words * batch * width), d_states = numbers(words * row), d_tape = numbers(tape.size());
+  std::vector<float> weights(words * batch * all), mixed(d_mixed.size()), d_sums(sums.size());
+  std::vector<float> d_queries(queries.size()), d_scores(batch * all), d_squares(keys.size()), d_v(row);
+  regard::Scan c = {};
+  regard::Look& look = c.look;
+  look.keys = {keys.data(), 0, all * hidden, hidden}, look.queries = {queries.data(), row, hidden, 0};
+  look.v = {v.data(), 0, 0, 0}, look.values = {tape.data(), 0, all * width, width};
+  look.weights = {weights.data(), batch * all, all, 1};
+  look.mixed = {mixed.data(), batch * width, width, 0};
+  look.batch = batch, look.hidden = hidden, look.width = width, look.threads = 2;
+  c.design = design, c.words = words, c.slots = slots, c.window = window;
+  c.sums = {sums.data(), own * row, own * hidden, 0}, c.summary = {summary.data(), 0, hidden, 0};
+  c.recurrent = recurrent.data(), c.key = c.query = square.data();
+  if (design == regard::SELFATTENTIVE) c.previous = square.data();
+  if (regard_scan(variant, &c, 0)) return false;
+  look.d_mixed = {d_mixed.data(), width, words * width, 0};
+  look.d_queries = {d_queries.data(), row, hidden, 0}, look.d_scores = {d_scores.data(), 0, all, 1};
+  look.d_squares = {d_squares.data(), 0, all * hidden, hidden}, look.d_v = {d_v.data(), 0, hidden, 0};
+  c.d_sums = {d_sums.data(), own * row, own * hidden, 0};
+  c.d_states = {d_states.data(), row, hidden, 0}, c.d_tape = {d_tape.data(), 0, all * width, width};
+  if (regard_scan(variant, &c, 1)) return false;
+  double total = 0;
+  for (auto* x : {&tape, &keys, &mixed, &d_sums, &d_queries, &d_scores, &d_squares, &d_v})
     for (float value : *x) total += value;
   return isfinite(total);
 }
@@ -235,6 +272,14 @@ int main() {
         if (!look(variant, slots, hidden, 2 * hidden - 1)) return printf("wrong look\n"), 1;
         ++runs;
       }
+    for (int64_t design : {regard::SELFATTENTIVE, regard::LSTMN})
+      for (int64_t words : {1, 17, 40})
+        for (int64_t slots : {0, 5})
+          for (int64_t hidden : {3, 16, 37}) {
+            int64_t window = words == 40 ? 7 : 0;
+            if (!scan(variant, design, words, slots, hidden, window)) return printf("wrong scan\n"), 1;
+            ++runs;
+          }
     for (int64_t design : {-1, 0, 1, 2})
       for (int64_t beam : {1, 2, 5})
         for (bool small : {false, true}) {

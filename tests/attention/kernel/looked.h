@@ -7,13 +7,13 @@ namespace {
 struct Additive {
   int64_t batch, slots, hidden, width, from, to;
   Numbers<float> keys, query, v, values, weights, mixed, d_mixed;
-  Numbers<float> d_e, d_query, d_scores, d_squares, d_v;
+  Numbers<float> d_query, d_scores, d_squares, d_v;
   Numbers<uint8_t> forbidden;
 
   Additive(int64_t batch, int64_t slots, int64_t hidden, int64_t width)
       : batch(batch), slots(slots), hidden(hidden), width(width),
         keys(batch * slots * hidden), query(batch * hidden), v(hidden), values(batch * slots * width),
-        weights(batch * slots), mixed(batch * width), d_mixed(batch * width), d_e(batch * slots),
+        weights(batch * slots), mixed(batch * width), d_mixed(batch * width),
         d_query(batch * hidden), d_scores(batch * slots), d_squares(batch * slots * hidden),
         d_v(batch * hidden), forbidden(batch * slots) {
     query.fill(2), v.fill(2), values.fill(2), d_mixed.fill(2);
@@ -33,8 +33,7 @@ struct Additive {
     c.forbidden = forbidden.data, c.forbidden_stride = slots;
     c.batch = batch, c.hidden = hidden, c.width = width, c.threads = 1 + below(3);
     it.look(variant, &c, 0, 0, from, to);
-    c.mixed = {d_mixed.data, 0, width, 0};
-    c.d_e = {d_e.data, 0, slots, 1}, c.d_queries = {d_query.data, 0, hidden, 0};
+    c.d_mixed = {d_mixed.data, 0, width, 0}, c.d_queries = {d_query.data, 0, hidden, 0};
     c.d_scores = {d_scores.data, 0, slots, 1}, c.d_v = {d_v.data, 0, hidden, 0};
     c.d_squares = {d_squares.data, 0, slots * hidden, hidden};
     it.look(variant, &c, 1, 0, from, to);

@@ -35,6 +35,7 @@ def declared(header: str, name: str) -> list[str]:
         ("gradient.h", layout.GradientLayout),
         ("additive.h", layout.TapeLayout),
         ("additive.h", layout.LookLayout),
+        ("scan.h", layout.ScanLayout),
         ("weights.h", layout.ProductLayout),
         ("stack.h", layout.NormLayout),
         ("stack.h", layout.LayerLayout),
@@ -59,6 +60,7 @@ def test_the_library_has_every_place(kernels: list[Kernel]) -> None:
     assert layout.difference(places) is None
     assert ("Call.scale", 408, 8) in places
     assert ("Look", 0, 440) in places
+    assert ("Scan.design", 440, 8) in places
 
 
 @pytest.mark.parametrize(

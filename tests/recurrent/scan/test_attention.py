@@ -58,7 +58,7 @@ def test_equals_the_definition_and_autograd(
     with torch.no_grad():
         d_queries = torch.empty_like(queries)
         scores = TapeScores(keys, queries, v)
-        backward = TapeBackward(scores, values, weights, d_mixed, d_queries)
+        backward = TapeBackward(scores, values, weights, mixed, d_mixed, d_queries)
         for t in range(N - 1, -1, -1):
             backward.attend(t, seen[t])
             slot = SLOTS - N + t  # seen by the steps from t on

@@ -13,6 +13,7 @@ from regard.recurrent.scan.tape import (
     extended,
     last_summary,
     last_summary_backward,
+    no_weights,
 )
 from tests.recurrent.readers import same
 from tests.recurrent.reference import random
@@ -76,3 +77,10 @@ def test_room_for_more_slots() -> None:
     more = extended(tape, 4)
     assert more.shape == (2, 7, 5)
     same(more[:, :3], tape)
+
+
+def test_weights_of_a_sequence_stand_beside_each_other() -> None:
+    weights = no_weights(torch.ones(2, 3, 5), 7)
+    assert weights.shape == (2, 3, 7)
+    assert weights.stride() == (7, 14, 1)
+    assert not weights.any()
