@@ -262,10 +262,10 @@ def test_what_a_translator_takes_from_the_source(tmp_path: Path) -> None:
     done = regard(*asked, "--html", files[0], "--json", files[1])
     assert done.returncode == 0, done.stderr
     text = flat(done.stdout)
-    assert text.startswith("transformer, cross-attention, layer 1, head 1 (3 layers of 4 heads")
-    assert "to a content word of the source, 'äft': 0.9" in text
+    assert text.startswith("transformer, cross-attention, layer 0, head 3 (3 layers of 4 heads")
+    assert "to a content word of the source, '▁Hund': 0.9" in text
     assert "q = W_Q x, k = W_K m, v = W_V m" in text
-    assert "m of äft [" in text
+    assert "m of ▁Hund [" in text
     assert "the model's own kernel mixed the same values with the same weights: 1,728" in text
     assert max(map(cell_len, done.stdout.splitlines()[:-1])) <= 80
     trace = Trace.from_dict(json.loads(files[1].read_text(encoding="utf-8")))
@@ -277,8 +277,8 @@ def test_what_a_translator_takes_from_the_source(tmp_path: Path) -> None:
     assert start is not None
     chosen = json.loads(start[1])
     layers = re.findall(r'"number":(\d+),"kind":"(\w+)","part":"(\w+)"', page)
-    assert layers[chosen["layer"]] == ("1", "cross", "decoder")
-    assert (chosen["head"], chosen["query"], chosen["key"]) == (1, 2, 3)
+    assert layers[chosen["layer"]] == ("0", "cross", "decoder")
+    assert (chosen["head"], chosen["query"], chosen["key"]) == (3, 2, 1)
     forms = regard(*asked, "--form", "both", "--head", "3", "--layer", "1")
     assert "What does '▁dog' take from each word of the source?" in forms.stdout
     assert "Matrix form: k = W_K m   (8 × 48)" in forms.stdout
@@ -292,7 +292,7 @@ def test_two_sources_beside_each_other() -> None:
     assert done.returncode == 0, done.stderr
     text = flat(done.stdout)
     assert text.count("<s> ▁The ▁dog ▁is ▁sleeping") == 2
-    assert re.search(r"'▁dog' gives 'äft' 0.\d+ in the first sentence and 0.\d+ in the", text)
+    assert re.search(r"'▁dog' gives '▁Hund' 0.\d+ in the first sentence and 0.\d+ in the", text)
 
 
 @pytest.mark.parametrize(
