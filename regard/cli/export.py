@@ -19,7 +19,7 @@ def export(model: str, to: str, output: str) -> None:
     """Write a model that you trained, or one that comes with regard, for another library.
 
     \b
-    regard export transformer --to huggingface -o marian
+    regard export transformer --to huggingface -o exported
     regard export runs/mine --to ctranslate2 -o fast
     regard export lstmn --to onnx -o words
 

@@ -251,8 +251,15 @@ def _opened(folder: str | os.PathLike[str], task: str) -> tuple[RunFolder, dict[
 
 
 def _filled(run: RunFolder, make: Callable[[], Some]) -> tuple[Some, Tokenizer]:
-    """The model with the run's weights, and the run's tokens."""
-    return _weighted(run, make), run.read_tokens()
+    """The model with the run's weights, and the run's tokens, which it must have been made for."""
+    model, tokens = _weighted(run, make), run.read_tokens()
+    known = run.read_config()["model"]["vocabulary"]
+    if len(tokens) != known:
+        raise FileError(
+            f"the tokens of {run.name!r} do not fit its model: they are {len(tokens):,}, and it "
+            f"knows {known:,}"
+        )
+    return model, tokens
 
 
 def _weighted(run: RunFolder, make: Callable[[], Some]) -> Some:

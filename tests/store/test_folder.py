@@ -66,6 +66,18 @@ def test_folders_that_are_not_translators(run: RunFolder, tmp_path: Path) -> Non
         load_translator(run.path)
 
 
+@pytest.mark.parametrize("size", [20, 40])
+def test_tokens_of_another_model_are_refused(size: int, run: RunFolder) -> None:
+    """Fewer would be read as others without a word."""
+    tokens = Tokenizer.train(["eins zwei drei vier fünf one two three four five"] * 3, size)
+    known = run.read_config()["model"]["vocabulary"]
+    assert len(tokens) != known
+    tokens.save(run.path / "tokens.json")
+    message = f"do not fit its model: they are {len(tokens)}, and it knows {known}$"
+    with pytest.raises(FileError, match=message):
+        load_translator(run.path)
+
+
 def test_models_may_share_a_vocabulary(run: RunFolder) -> None:
     (run.path / "tokens.json").rename(run.path.parent / "both.json")
     run.write_config({**run.read_config(), "tokens": "../both.json"})

@@ -73,12 +73,18 @@ def read_table(path: str | os.PathLike[str]) -> Table:
         return Table(name, [line.split("\t") for line in lines], "tab", every)
     reader = csv.reader((f"{line}\n" for line in lines), strict=True)
     rows, numbers = [], [1]
+    usual = csv.field_size_limit(sum(map(len, lines)) + len(lines))  # no text is too long
     try:
         for row in reader:  # text in quotes may go over several lines
             rows.append([" ".join(text.split("\n")) for text in row] or [""])
             numbers.append(reader.line_num + 1)
     except csv.Error as error:
-        raise DataError(f"{name} is not CSV: {error}") from error
+        said = str(error).partition(" - ")[0]  # the rest is advice for who calls the module
+        raise DataError(
+            f"{name} is not CSV: {said}, in the row from line {numbers[-1]} on"
+        ) from error
+    finally:
+        csv.field_size_limit(usual)
     return Table(name, rows, "comma", numbers[:-1])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,27 @@ def test_a_comma_in_quotes_is_text(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="line 4: expected 2 columns"):
         list(read_table(path).cells([1, 2], first=2))
     assert [is_csv(name) for name in ("a.csv", "a.csv.gz", "csv", "a.tsv")] == [True, True, 0, 0]
+
+
+def test_a_very_long_text_is_read_as_of_any_table(tmp_path: Path) -> None:
+    path, usual = tmp_path / "t.csv", csv.field_size_limit()
+    path.write_text(f'a,b\n"{"word " * 40_000}",x\n')
+    ((_, (text, _)),) = read_table(path).cells([1, 2], first=2)
+    assert len(text) == 200_000
+    assert csv.field_size_limit() == usual
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('a,b\n"x\ny",1\n"never closed,2\nz,3\n', "unexpected end of data, in the row from line 4"),
+        ("a,b\rc,d\n", "new-line character seen in unquoted field, in the row from line 1 on"),
+    ],
+)
+def test_what_is_no_csv_is_told_with_its_line(content: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(content, newline="")
+    with pytest.raises(DataError, match=rf"t.csv' is not CSV: {message}"):
+        read_table(tmp_path / "t.csv")
 
 
 @pytest.mark.parametrize(
