@@ -7,6 +7,7 @@ switch.py       settings of the process that are changed meanwhile; compiled mod
 places.py       the layers of a model, numbered as they are called
 watch.py        hands what a family sees to the observation
 call.py         what one call of attention was given; the steps of ``generate`` joined
+freed.py        memory that layers let go of, given back to the system
 layer.py        the calls of one layer, and the maps made from them
 observation.py  all layers, by number and head
 verify.py       is what was observed what the model did? If not, it is refused
