@@ -15,6 +15,7 @@ from torch import Tensor
 
 from regard.attention.kernel.scan import LSTMN, additive_scan
 from regard.recurrent.scan.attention import TapeAttention, TapeBackward, TapeScores
+from regard.recurrent.scan.product import long_product
 from regard.recurrent.scan.tape import (
     ResultGradient,
     SlotGradients,
@@ -58,8 +59,8 @@ class LSTMNScan:
         limits, x, values, keys, summary = start
         inputs, bias, recurrent, w_input, w_key, w_summary, v, recency = matrices
         (n, batch, _), m, hidden = x.shape, values.shape[1], summary.shape[-1]
-        sums = torch.cat((inputs, w_input)).t()
-        sums = torch.mm(x.flatten(0, 1), sums).view(n, batch, 5 * hidden)
+        sums = long_product(x.flatten(0, 1), torch.cat((inputs, w_input)).t())
+        sums = sums.view(n, batch, 5 * hidden)
         gates, queries = sums.split((4 * hidden, hidden), -1)
         gates += bias
         tape, tape_keys = extended(values, n), extended(keys, n)
@@ -102,18 +103,17 @@ class LSTMNScan:
         d_keys, d_values = attention.d_keys(), given.add_to_first(m, slots.up_to(m))
         recalled = mixed[..., :hidden]
         d_all = d_sums.flatten(0, 1)
-        d_matrix = d_all.t() @ x.flatten(0, 1)
-        d_w_summary = d_queries[0].t() @ summary
-        d_w_summary.addmm_(d_queries[1:].flatten(0, 1).t(), recalled[:-1].flatten(0, 1))
+        before = torch.cat((summary.unsqueeze(0), recalled[:-1])).flatten(0, 1)
+        d_matrix = long_product(d_all.t(), x.flatten(0, 1))
         return (
-            (d_all @ torch.cat((inputs, w_input))).view_as(x),
+            long_product(d_all, torch.cat((inputs, w_input))).view_as(x),
             d_values, d_keys[:, :m], d_summary,
             d_matrix[: 4 * hidden],
             d_gates.sum((0, 1)),
-            d_gates.flatten(0, 1).t() @ recalled.flatten(0, 1),
+            long_product(d_gates.flatten(0, 1).t(), recalled.flatten(0, 1)),
             d_matrix[4 * hidden :],
-            d_keys[:, m:].flatten(0, 1).t() @ tape[:, m:, :hidden].flatten(0, 1),
-            d_w_summary,
+            long_product(d_keys[:, m:].flatten(0, 1).t(), tape[:, m:, :hidden].flatten(0, 1)),
+            long_product(d_queries.flatten(0, 1).t(), before),
             attention.d_v(),
             attention.d_recency(),
         )  # fmt: skip

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from regard.attention.kernel.scan import SELFATTENTIVE, additive_scan
 from regard.recurrent.scan.attention import TapeAttention, TapeBackward, TapeScores
+from regard.recurrent.scan.product import long_product
 from regard.recurrent.scan.tape import (
     ResultGradient,
     SlotGradients,
@@ -51,7 +52,7 @@ class SelfAttentiveScan:
         limits, x, values, keys, context = start
         inputs, bias, recurrent, previous, w_key, w_query, v = matrices
         (n, batch, _), m, hidden = x.shape, values.shape[1], context.shape[-1]
-        sums = torch.addmm(bias, x.flatten(0, 1), inputs.t()).view(n, batch, hidden)
+        sums = long_product(x.flatten(0, 1), inputs.t()).add_(bias).view(n, batch, hidden)
         tape, tape_keys = extended(values, n), extended(keys, n)
         weights, queries = no_weights(x, m + n), torch.empty_like(sums)
         contexts = torch.empty_like(sums)
@@ -93,21 +94,20 @@ class SelfAttentiveScan:
         if previous is not None:
             first = 0 if m else 1  # before the first word of all there is no state
             states = tape[:, m + first - 1 : -1].transpose(0, 1)
-            d_previous = d_sums[first:].flatten(0, 1).t() @ states.flatten(0, 1)
+            d_previous = long_product(d_sums[first:].flatten(0, 1).t(), states.flatten(0, 1))
             if m:
                 d_values[:, m - 1].addmm_(d_sums[0], previous)
         d_all, states = d_sums.flatten(0, 1), tape[:, m:].transpose(0, 1).flatten(0, 1)
-        d_recurrent = d_sums[0].t() @ context
-        d_recurrent.addmm_(d_sums[1:].flatten(0, 1).t(), contexts[:-1].flatten(0, 1))
+        before = torch.cat((context.unsqueeze(0), contexts[:-1])).flatten(0, 1)
         return (
-            (d_all @ inputs).view_as(x),
+            long_product(d_all, inputs).view_as(x),
             d_values, d_keys[:, :m], d_context,
-            d_all.t() @ x.flatten(0, 1),
+            long_product(d_all.t(), x.flatten(0, 1)),
             d_all.sum(0),
-            d_recurrent,
+            long_product(d_all.t(), before),
             d_previous,
-            d_keys[:, m:].flatten(0, 1).t() @ tape[:, m:].flatten(0, 1),
-            d_queries.flatten(0, 1).t() @ states,
+            long_product(d_keys[:, m:].flatten(0, 1).t(), tape[:, m:].flatten(0, 1)),
+            long_product(d_queries.flatten(0, 1).t(), states),
             attention.d_v(),
         )  # fmt: skip
 
