@@ -14,8 +14,8 @@ using regard::Scan;
 using regard::Share;
 using regard::Tape;
 
-constexpr int64_t BLOCK = 16;
 // Slots whose gradients from far steps are summed together.
+constexpr int64_t BLOCK = 16;
 
 // y (+)= W x for some rows; neither x nor y need stand one row behind the other.
 struct Map {
@@ -92,6 +92,16 @@ struct Group {
   }
 };
 
+// Groups of sequences until there are none.
+template <class F>
+void each_group(const Scan& c, Share& share, F f) {
+  int64_t from;
+  while ((from = __atomic_fetch_add(&share.next, share.at_once, __ATOMIC_RELAXED)) < c.look.batch) {
+    int64_t left = c.look.batch - from;
+    f(Group{c, from, left < share.at_once ? left : share.at_once});
+  }
+}
+
 // The steps, forward.
 struct Reading {
   const Scan& c;
@@ -108,12 +118,9 @@ struct Reading {
   void run() {
     recurrent.take(c.recurrent), key.take(c.key), query.take(c.query);
     if (c.previous) previous.take(c.previous);
-    int64_t from;
-    while ((from = __atomic_fetch_add(&share.next, share.at_once, __ATOMIC_RELAXED)) < c.look.batch) {
-      int64_t left = c.look.batch - from;
-      Group group = {c, from, left < share.at_once ? left : share.at_once};
+    each_group(c, share, [&](const Group& group) {
       for (int64_t t = 0; t < c.words; ++t) group.has_cells() ? remember(group, t) : attend(group, t);
-    }
+    });
   }
 
  private:
@@ -250,14 +257,11 @@ struct ReadingBack {
   void run() {
     recurrent.take_transposed(c.recurrent), key.take_transposed(c.key), query.take_transposed(c.query);
     if (c.previous) previous.take_transposed(c.previous);
-    int64_t from;
-    while ((from = __atomic_fetch_add(&share.next, share.at_once, __ATOMIC_RELAXED)) < c.look.batch) {
-      int64_t left = c.look.batch - from;
-      Group group = {c, from, left < share.at_once ? left : share.at_once};
+    each_group(c, share, [&](const Group& group) {
       slots.begin();
       for (int64_t t = c.words - 1; t >= 0; --t)
         group.has_cells() ? remember(group, t) : attend(group, t);
-    }
+    });
   }
 
  private:
